@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a user runs. The work is in tools/; this only names it.
+
+TREE := tools/tree/tree
+LAB := tools/lab/lab
+
+# Debian packages, for the whole of it.
+DEPS := bc bison build-essential ccache cpio curl flex git kmod libelf-dev libssl-dev \
+	linux-source-6.12 python3 quilt rsync xz-utils procps \
+	qemu-system-x86 iproute2 \
+	libcmocka-dev libjansson-dev libncurses-dev libcap-dev libnuma-dev gnuplot-nox \
+	shellcheck sparse \
+	mrbayes redis-server redis-tools sqlite3
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: deps
+deps: ## install missing Debian packages (root), or print the apt line
+	@tools/tree/deps $(DEPS)
+
+.PHONY: kernel
+kernel: deps ## get, patch and build the lab kernel (build/lab)
+	$(TREE) build lab
+
+.PHONY: kernel-debug
+kernel-debug: deps ## the same with KASAN, lockdep, kmemleak, fault injection (build/debug)
+	$(TREE) build debug
+
+.PHONY: kernel-stock
+kernel-stock: deps ## the unpatched kernel, to compare with (build/stock)
+	$(TREE) build --stock lab
+
+.PHONY: tools
+tools: deps ## the user's command and the simulator
+	@for d in tools/pathctl tools/pathsim; do [ ! -e $$d/Makefile ] || $(MAKE) -C $$d || exit 1; done
+
+.PHONY: demo
+demo: kernel tools ## a real program's miss rate curve, drawn and proved
+	tools/demo/demo
+
+.PHONY: check
+check: deps ## every test that CI runs, on the lab kernel
+	tools/check/check
+
+check-all: DEPS += gcc-aarch64-linux-gnu
+.PHONY: check-all
+check-all: deps ## the whole matrix: debug kernel, each patch, each symbol, arm64, W=1, C=2
+	tools/check/check --all
+
+.PHONY: bench
+bench: kernel kernel-stock tools ## every figure we claim, measured
+	tools/bench/bench
+
+.PHONY: patch
+patch: deps ## one combined patch for your own kernel (build/path-for-linux-*.patch)
+	@$(TREE) patch
+
+deb: DEPS += debhelper
+.PHONY: deb
+deb: deps ## Debian packages of the patched kernel; CONFIG=file, default the running one's
+	$(TREE) deb $(CONFIG)
+
+.PHONY: shell
+shell: kernel ## a shell in the lab
+	$(LAB) run --shell
+
+.PHONY: clean
+clean: ## remove everything that was built (build/)
+	rm -rf build

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Hooks of page access tracking, see Documentation/mm/path/design.rst.
+ *
+ * Each is one call from the kernel's own code. Configured out it is an empty
+ * inline function; compiled in and not enabled it is a patched-out jump.
+ */
+#ifndef _LINUX_MMPATH_H
+#define _LINUX_MMPATH_H
+
+#include <linux/jump_label.h>
+#include <linux/mm_types.h>
+
+struct vm_fault;
+
+#ifdef CONFIG_MMPATH
+
+DECLARE_STATIC_KEY_FALSE(mmpath_key);
+
+bool __mmpath_hint_fault(struct vm_fault *vmf);
+bool __mmpath_hint_fault_pmd(struct vm_fault *vmf);
+void __mmpath_touched(struct vm_area_struct *vma, unsigned long address,
+		      unsigned int flags);
+void __mmpath_mprotect(struct vm_area_struct *vma, unsigned long start,
+		       unsigned long end);
+void __mmpath_mmap(struct mm_struct *mm, unsigned long start, unsigned long len);
+void __mmpath_brk(struct mm_struct *mm, unsigned long start, unsigned long len);
+void __mmpath_munmap(struct mm_struct *mm, unsigned long start, unsigned long len);
+void __mmpath_mremap(struct mm_struct *mm, unsigned long from, unsigned long from_len,
+		     unsigned long to, unsigned long to_len);
+void __mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent);
+void __mmpath_exit(struct mm_struct *mm);
+
+static inline bool mmpath_on(void)
+{
+	return static_branch_unlikely(&mmpath_key);
+}
+
+/* mm_init(): the struct may be a copy of the parent's */
+static inline void mmpath_mm_init(struct mm_struct *mm)
+{
+	RCU_INIT_POINTER(mm->mmpath, NULL);
+}
+
+/* Has @mm a context? A hint; it may change at once. */
+static inline bool mmpath_tracked(struct mm_struct *mm)
+{
+	return mmpath_on() && rcu_access_pointer(mm->mmpath);
+}
+
+/* A fault on an inaccessible PTE: true if it was ours and is dealt with. */
+static inline bool mmpath_hint_fault(struct vm_fault *vmf)
+{
+	return mmpath_on() && __mmpath_hint_fault(vmf);
+}
+
+static inline bool mmpath_hint_fault_pmd(struct vm_fault *vmf)
+{
+	return mmpath_on() && __mmpath_hint_fault_pmd(vmf);
+}
+
+/* The tail of handle_mm_fault(); @vma is only good if @ret says so. */
+static inline void mmpath_touched(struct vm_area_struct *vma, unsigned long address,
+				  unsigned int flags, vm_fault_t ret)
+{
+	if (mmpath_on() &&
+	    !(ret & (VM_FAULT_ERROR | VM_FAULT_RETRY | VM_FAULT_COMPLETED)))
+		__mmpath_touched(vma, address, flags);
+}
+
+/* mmap_lock is held for writing in the next five. */
+static inline void mmpath_mprotect(struct vm_area_struct *vma, unsigned long start,
+				   unsigned long end)
+{
+	if (mmpath_on())
+		__mmpath_mprotect(vma, start, end);
+}
+
+static inline void mmpath_mmap(struct mm_struct *mm, unsigned long start,
+			       unsigned long len)
+{
+	if (mmpath_on())
+		__mmpath_mmap(mm, start, len);
+}
+
+static inline void mmpath_brk(struct mm_struct *mm, unsigned long start,
+			      unsigned long len)
+{
+	if (mmpath_on())
+		__mmpath_brk(mm, start, len);
+}
+
+static inline void mmpath_munmap(struct mm_struct *mm, unsigned long start,
+				 unsigned long len)
+{
+	if (mmpath_on())
+		__mmpath_munmap(mm, start, len);
+}
+
+static inline void mmpath_mremap(struct mm_struct *mm, unsigned long from,
+				 unsigned long from_len, unsigned long to,
+				 unsigned long to_len)
+{
+	if (mmpath_on())
+		__mmpath_mremap(mm, from, from_len, to, to_len);
+}
+
+/* fork and exec: @mm is new, and nobody else knows it; may sleep */
+static inline void mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent)
+{
+	if (mmpath_on())
+		__mmpath_inherit(mm, parent);
+}
+
+/*
+ * __mmput(): nobody can fault in @mm any more. Not behind the key: tracking may
+ * have been switched off since the last user went.
+ */
+static inline void mmpath_exit(struct mm_struct *mm)
+{
+	if (unlikely(rcu_access_pointer(mm->mmpath)))
+		__mmpath_exit(mm);
+}
+
+#else /* !CONFIG_MMPATH */
+
+static inline void mmpath_mm_init(struct mm_struct *mm) { }
+
+static inline bool mmpath_tracked(struct mm_struct *mm)
+{
+	return false;
+}
+
+static inline bool mmpath_hint_fault(struct vm_fault *vmf)
+{
+	return false;
+}
+
+static inline bool mmpath_hint_fault_pmd(struct vm_fault *vmf)
+{
+	return false;
+}
+
+static inline void mmpath_touched(struct vm_area_struct *vma, unsigned long address,
+				  unsigned int flags, vm_fault_t ret)
+{
+}
+
+static inline void mmpath_mprotect(struct vm_area_struct *vma, unsigned long start,
+				   unsigned long end)
+{
+}
+
+static inline void mmpath_mmap(struct mm_struct *mm, unsigned long start,
+			       unsigned long len)
+{
+}
+
+static inline void mmpath_brk(struct mm_struct *mm, unsigned long start,
+			      unsigned long len)
+{
+}
+
+static inline void mmpath_munmap(struct mm_struct *mm, unsigned long start,
+				 unsigned long len)
+{
+}
+
+static inline void mmpath_mremap(struct mm_struct *mm, unsigned long from,
+				 unsigned long from_len, unsigned long to,
+				 unsigned long to_len)
+{
+}
+
+static inline void mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent) { }
+static inline void mmpath_exit(struct mm_struct *mm) { }
+
+#endif /* CONFIG_MMPATH */
+
+#ifdef CONFIG_MMPATH_MEMCG
+void __mmpath_memcg_attach(void);
+
+static inline void mmpath_memcg_attach(void)
+{
+	if (mmpath_on())
+		__mmpath_memcg_attach();
+}
+#else
+static inline void mmpath_memcg_attach(void) { }
+#endif
+
+#endif /* _LINUX_MMPATH_H */

@@ -1,0 +1,1020 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page access tracking: contexts, the way of a record, drivers.
+ *
+ * A tracked mm has a context. The driver in use logs page accesses into the
+ * context's log; a drain feeds them, in order, to the models: the region's
+ * LRU stack and curve, and the merged stack and curve of every domain (for
+ * example a cgroup) that asked for the mm to be tracked.
+ *
+ *	touch -> driver -> mmpath_log() -> drain -> region -> stack -> curve
+ *	                                         -> domain -> stack -> curve
+ *
+ * The log is one per context and not per CPU: a stack wants the order of
+ * accesses, and threads of one program move between CPUs. Hardware that has a
+ * log in each CPU empties it into the context's.
+ *
+ * Locks, outermost first:
+ *
+ *	mmpath_mutex		drivers, enabling, attach and detach, epochs
+ *	  mmap_lock		read, for the page tables; written by others
+ *	    ctx->lock		regions and models of one context
+ *	      domain->lock	merged stack; several in order of address
+ *	        ctx->log_lock	head of the log
+ *
+ * The hooks run under SRCU, which is what keeps a context and its driver data
+ * alive there. From a fault only trylocks are used for mutexes: who does not
+ * get them leaves the records in the log for the next one. Nothing of ours
+ * takes mmap_lock below ctx->lock, and nothing but attach, detach, scan and
+ * epochs takes mmpath_mutex; fork and exec do so without any mm lock.
+ *
+ * Lifetime: the table of contexts and mm->mmpath share one reference, others
+ * come from mmpath_ctx_next(). A context pins its mm_struct (mmgrab()), and
+ * takes a user (mmget_not_zero()) to look at page tables. With the last user
+ * __mmput() comes here and drops the context; since nobody has a user then,
+ * no hook can be running and nobody under mmpath_mutex can be at work in it.
+ */
+#define pr_fmt(fmt) "mmpath: " fmt
+
+#include <linux/mmu_notifier.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include "internal.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/mmpath.h>
+
+DEFINE_STATIC_KEY_FALSE(mmpath_key);
+DEFINE_MUTEX(mmpath_mutex);	/* see above */
+DEFINE_SRCU(mmpath_srcu);
+LIST_HEAD(mmpath_drivers);
+LIST_HEAD(mmpath_domains);
+static DEFINE_XARRAY_ALLOC1(mmpath_ctxs);
+static struct mmpath_driver *mmpath_drv;
+
+#define MMPATH_MAX_CTX	((1U << (64 - MMPATH_VPN_BITS)) - 1)
+#define MMPATH_MRU_PAGES	4096
+
+struct mmpath_config mmpath_config = {
+	.epoch_ms = 1000,
+	.region_min_kb = 1024,
+	.group_pages = 16,
+	.sample_pages = 65536,
+};
+
+atomic_long_t mmpath_stats[NR_MMPATH_STATS];
+
+const char * const mmpath_stat_names[NR_MMPATH_STATS] = {
+	[MMPATH_RECORDS]		= "records",
+	[MMPATH_FAULTS]			= "faults",
+	[MMPATH_DROPPED_LOG_FULL]	= "dropped_log_full",
+	[MMPATH_STOPPED_NOMEM]		= "stopped_nomem",
+	[MMPATH_ATTACH_FAILED]		= "attach_failed",
+	[MMPATH_DRIVER_SWITCHES]	= "driver_switches",
+	[MMPATH_SCANNED]		= "scanned",
+	[MMPATH_ESCAPED]		= "escaped",
+};
+
+static void mmpath_epoch_fn(struct work_struct *work);
+static void mmpath_kick_fn(struct work_struct *work);
+static void mmpath_sync_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(mmpath_epoch_work, mmpath_epoch_fn);
+static DECLARE_WORK(mmpath_kick_work, mmpath_kick_fn);
+static DECLARE_WORK(mmpath_sync_work, mmpath_sync_fn);
+static void (*mmpath_sync)(void);
+
+/* Memory of the models. A drain runs in faults: it must not enter reclaim. */
+
+static void *mmpath_model_alloc(struct mmpath_mem *mem, size_t bytes)
+{
+	return kzalloc(bytes, GFP_NOWAIT | __GFP_NOWARN);
+}
+
+static void mmpath_model_free(struct mmpath_mem *mem, void *p, size_t bytes)
+{
+	kfree(p);
+}
+
+const struct mmpath_mem mmpath_model_mem = {
+	.alloc = mmpath_model_alloc,
+	.free = mmpath_model_free,
+};
+
+/* Contexts */
+
+static void mmpath_ctx_free(struct kref *ref)
+{
+	struct mmpath_ctx *ctx = container_of(ref, struct mmpath_ctx, ref);
+	int i;
+
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_put(ctx->domains[i]);
+	mmpath_regions_destroy(&ctx->regions);
+	kvfree(ctx->log);
+	mmdrop(ctx->mm);
+	kfree_rcu(ctx, rcu);
+}
+
+/**
+ * mmpath_ctx_put() - drop a reference
+ * @ctx: to this context
+ *
+ * Context: process context, not in a hook; takes nothing that sleeps long.
+ */
+void mmpath_ctx_put(struct mmpath_ctx *ctx)
+{
+	kref_put(&ctx->ref, mmpath_ctx_free);
+}
+
+/**
+ * mmpath_ctx_next() - walk all contexts
+ * @id: cursor; 0 to start with, then what the last call left there
+ *
+ * Contexts may come and go meanwhile. Use mmpath_for_each_ctx().
+ * Return: a context with a reference, or NULL at the end.
+ */
+struct mmpath_ctx *mmpath_ctx_next(unsigned long *id)
+{
+	struct mmpath_ctx *ctx;
+
+	rcu_read_lock();
+	do {
+		ctx = xa_find_after(&mmpath_ctxs, id, ULONG_MAX, XA_PRESENT);
+	} while (ctx && !kref_get_unless_zero(&ctx->ref));
+	rcu_read_unlock();
+	return ctx;
+}
+
+static struct mmpath_ctx *mmpath_ctx_get(struct mm_struct *mm)
+{
+	struct mmpath_ctx *ctx;
+
+	rcu_read_lock();
+	ctx = rcu_dereference(mm->mmpath);
+	if (ctx && !kref_get_unless_zero(&ctx->ref))
+		ctx = NULL;
+	rcu_read_unlock();
+	return ctx;
+}
+
+/**
+ * mmpath_ctx_in() - is a context in a domain?
+ * @ctx: the context
+ * @dom: the domain
+ *
+ * Context: a hint unless ctx->lock is held.
+ */
+bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom)
+{
+	int i;
+
+	for (i = 0; i < READ_ONCE(ctx->nr_domains); i++)
+		if (READ_ONCE(ctx->domains[i]) == dom)
+			return true;
+	return false;
+}
+
+/* At a fork the child has no pid yet, hence before records are handed on. */
+static void mmpath_find_pid(struct mmpath_ctx *ctx)
+{
+	struct task_struct *owner;
+
+	rcu_read_lock();
+	owner = rcu_dereference(ctx->mm->owner);
+	if (owner)
+		WRITE_ONCE(ctx->pid, task_tgid_nr(owner));
+	rcu_read_unlock();
+}
+
+/* The log */
+
+/**
+ * mmpath_log() - log a page access
+ * @ctx: of this context
+ * @record: see mmpath_record()
+ *
+ * Called by drivers in the order of the accesses. When the log is full the
+ * record is dropped and counted.
+ * Context: any but interrupts; takes ctx->log_lock.
+ */
+void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
+{
+	bool full;
+
+	spin_lock(&ctx->log_lock);
+	/* pairs with the drain: the slot has been read */
+	full = ctx->log_head - smp_load_acquire(&ctx->log_tail) >= ctx->log_size;
+	if (!full) {
+		ctx->log[ctx->log_head & (ctx->log_size - 1)] = record;
+		/* pairs with the drain: the slot is written */
+		smp_store_release(&ctx->log_head, ctx->log_head + 1);
+	}
+	spin_unlock(&ctx->log_lock);
+	if (full) {
+		mmpath_count(ctx, MMPATH_DROPPED_LOG_FULL, 1);
+		trace_mmpath_drop(ctx->id, ctx->pid, "log full");
+	}
+}
+
+static bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
+{
+	return READ_ONCE(ctx->log_head) - READ_ONCE(ctx->log_tail) >= ctx->log_size / 2;
+}
+
+/* One page of a record: the region, then every merged stack. */
+static void mmpath_feed_page(struct mmpath_ctx *ctx, u64 page)
+{
+	unsigned int stopped = ctx->regions.nr_stopped;
+	int i;
+
+	mmpath_regions_touch(&ctx->regions, page);
+	if (ctx->regions.nr_stopped != stopped) {
+		mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
+		trace_mmpath_drop(ctx->id, ctx->pid, "region out of memory");
+	}
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_touch(ctx->domains[i], ctx, page);
+}
+
+/* A record of a huge page stands for all its pages, of which we sample. */
+static void mmpath_feed(struct mmpath_ctx *ctx, unsigned long record)
+{
+	unsigned int order = mmpath_record_order(record), shift = ctx->shift;
+	u64 page, first = record >> PAGE_SHIFT, last = first + (1UL << order) - 1;
+	u64 block;
+	int i;
+
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_log(ctx->domains[i], ctx, record);
+	for (block = first >> shift; block <= last >> shift; block++) {
+		page = mmpath_sample_of_block(block, shift);
+		if (page >= first && page <= last)
+			mmpath_feed_page(ctx, page);
+	}
+}
+
+static bool mmpath_lock_domains(struct mmpath_ctx *ctx, bool wait)
+{
+	int i;
+
+	for (i = 0; i < ctx->nr_domains; i++) {
+		if (wait)
+			mutex_lock_nested(&ctx->domains[i]->lock, i);
+		else if (!mutex_trylock(&ctx->domains[i]->lock))
+			break;
+	}
+	if (i == ctx->nr_domains)
+		return true;
+	while (i--)
+		mutex_unlock(&ctx->domains[i]->lock);
+	return false;
+}
+
+static void mmpath_unlock_domains(struct mmpath_ctx *ctx)
+{
+	int i;
+
+	for (i = ctx->nr_domains; i--; ) {
+		mutex_unlock(&ctx->domains[i]->lock);
+		mmpath_domain_wake(ctx->domains[i]);
+	}
+}
+
+/**
+ * __mmpath_drain() - bring the models up to date, with ctx->lock held
+ * @ctx: of this context
+ * @wait: may wait for the locks of the domains; if not, records stay in the
+ *	log when one is taken
+ */
+void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
+{
+	unsigned int head, tail = ctx->log_tail, nr;
+
+	lockdep_assert_held(&ctx->lock);
+	mmpath_find_pid(ctx);
+	/* pairs with mmpath_log(): slots below are written */
+	head = smp_load_acquire(&ctx->log_head);
+	nr = head - tail;
+	if (!nr || !mmpath_lock_domains(ctx, wait))
+		return;
+	while (tail != head) {
+		mmpath_feed(ctx, ctx->log[tail & (ctx->log_size - 1)]);
+		/* pairs with mmpath_log(): the slot may be written again */
+		smp_store_release(&ctx->log_tail, ++tail);
+		cond_resched();
+	}
+	mmpath_unlock_domains(ctx);
+	mmpath_count(ctx, MMPATH_RECORDS, nr);
+	trace_mmpath_drain(ctx->id, ctx->pid, nr);
+}
+
+/**
+ * mmpath_drain() - bring the models up to date
+ * @ctx: of this context
+ *
+ * Context: may sleep; takes ctx->lock and the locks of its domains.
+ */
+void mmpath_drain(struct mmpath_ctx *ctx)
+{
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	mutex_unlock(&ctx->lock);
+}
+
+/**
+ * mmpath_try_drain() - the same when the log is getting full, without waiting
+ * @ctx: of this context
+ *
+ * Context: from a fault; trylocks only.
+ */
+void mmpath_try_drain(struct mmpath_ctx *ctx)
+{
+	if (!mmpath_log_half_full(ctx) || !mutex_trylock(&ctx->lock))
+		return;
+	__mmpath_drain(ctx, false);
+	mutex_unlock(&ctx->lock);
+}
+
+/**
+ * mmpath_replay() - an access from a recording
+ * @mm: whose it is from now on
+ * @ev: the access
+ *
+ * Context: may sleep; takes ctx->lock.
+ * Return: 0, -ESRCH if @mm is not tracked, -EOPNOTSUPP if the driver takes no
+ * recordings, -EINVAL for a bad event.
+ */
+int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev)
+{
+	struct mmpath_ctx *ctx = mmpath_ctx_get(mm);
+	const struct mmpath_driver *drv;
+	int ret = -EOPNOTSUPP;
+
+	if (!ctx)
+		return -ESRCH;
+	drv = READ_ONCE(ctx->drv);
+	if (ev->type > MMPATH_EVENT_LOST || ev->order > PMD_SHIFT - PAGE_SHIFT ||
+	    ev->addr >= mm->task_size) {
+		ret = -EINVAL;
+	} else if (drv && drv->inject) {
+		ret = 0;
+		if (ev->type == MMPATH_EVENT_ACCESS)
+			drv->inject(ctx, mmpath_record(ev->addr, ev->order,
+						       ev->flags & MMPATH_ACCESS_WRITE));
+		if (mmpath_log_half_full(ctx))
+			mmpath_drain(ctx);
+	}
+	mmpath_ctx_put(ctx);
+	return ret;
+}
+
+/* Attach and detach */
+
+static struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int log_size)
+{
+	struct mmpath_region_params params = {
+		.min_pages = READ_ONCE(mmpath_config.region_min_kb) >> (PAGE_SHIFT - 10),
+		.group_pages = READ_ONCE(mmpath_config.group_pages),
+		.max_pages = READ_ONCE(mmpath_config.sample_pages),
+		.mru_pages = MMPATH_MRU_PAGES,
+	};
+	struct mmpath_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+
+	if (!ctx)
+		return NULL;
+	ctx->log = kvcalloc(log_size, sizeof(*ctx->log), GFP_KERNEL);
+	if (!ctx->log)
+		goto err_ctx;
+	ctx->mem = mmpath_model_mem;
+	if (mmpath_regions_init(&ctx->regions, &ctx->mem, &params))
+		goto err_log;
+	ctx->log_size = log_size;
+	ctx->scale_num = 1;
+	ctx->scale_den = 1;
+	kref_init(&ctx->ref);
+	spin_lock_init(&ctx->log_lock);
+	mutex_init(&ctx->lock);
+	mmgrab(mm);
+	ctx->mm = mm;
+	return ctx;
+
+err_log:
+	kvfree(ctx->log);
+err_ctx:
+	kfree(ctx);
+	return NULL;
+}
+
+static int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
+{
+	int i, ret = -ENOSPC;
+
+	mutex_lock(&ctx->lock);
+	if (mmpath_ctx_in(ctx, dom)) {
+		ret = 0;
+	} else if (ctx->nr_domains < MMPATH_MAX_DOMAINS) {
+		__mmpath_drain(ctx, true);
+		kref_get(&dom->ref);
+		mmpath_domain_join(dom);
+		for (i = ctx->nr_domains; i && ctx->domains[i - 1] > dom; i--)
+			ctx->domains[i] = ctx->domains[i - 1];
+		ctx->domains[i] = dom;
+		WRITE_ONCE(ctx->nr_domains, ctx->nr_domains + 1);
+		ret = 0;
+	}
+	mutex_unlock(&ctx->lock);
+	return ret;
+}
+
+/* Leave @dom. Returns how many domains are left. */
+static int mmpath_del_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
+{
+	int i, left;
+
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	for (i = 0; i < ctx->nr_domains && ctx->domains[i] != dom; i++)
+		;
+	if (i < ctx->nr_domains) {
+		mmpath_domain_leave(dom, ctx);
+		for (; i < ctx->nr_domains - 1; i++)
+			ctx->domains[i] = ctx->domains[i + 1];
+		WRITE_ONCE(ctx->nr_domains, ctx->nr_domains - 1);
+		mmpath_domain_put(dom);
+	}
+	left = ctx->nr_domains;
+	mutex_unlock(&ctx->lock);
+	return left;
+}
+
+static enum mmpath_region_kind mmpath_vma_kind(const struct vm_area_struct *vma)
+{
+	return vma_is_initial_heap(vma) ? MMPATH_REGION_BRK : MMPATH_REGION_MMAP;
+}
+
+/* A program that was running already: what one mmap() made is not known. */
+static int mmpath_regions_of_mm(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+	int ret;
+
+	mmap_assert_locked(mm);
+	for_each_vma(vmi, vma) {
+		ret = mmpath_regions_map(&ctx->regions, vma->vm_start >> PAGE_SHIFT,
+					 vma_pages(vma), mmpath_vma_kind(vma));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int mmpath_copy_regions(struct mmpath_ctx *ctx, struct mmpath_ctx *parent)
+{
+	int ret;
+
+	mutex_lock(&parent->lock);
+	ret = mmpath_regions_copy(&ctx->regions, &parent->regions);
+	mutex_unlock(&parent->lock);
+	return ret;
+}
+
+/* Put @ctx and @drv together. mmap_lock of @mm is held for reading. */
+static int mmpath_start_driver(struct mmpath_ctx *ctx, struct mmpath_driver *drv,
+			       struct mm_struct *mm)
+{
+	int ret = drv->attach(ctx);
+
+	if (ret)
+		return ret;
+	/* pairs with mmpath_drv_of(): drv_data is ready */
+	smp_store_release(&ctx->drv, drv);
+	return 0;
+}
+
+/* Take them apart. @mm with a user, or NULL when it is exiting. */
+static void mmpath_stop_driver(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	const struct mmpath_driver *drv = ctx->drv;
+
+	WRITE_ONCE(ctx->drv, NULL);
+	/* also without a driver: a hook may still hold the context */
+	if (mm)
+		synchronize_srcu(&mmpath_srcu);
+	if (!drv)
+		return;
+	drv->detach(ctx, mm);
+	ctx->drv_data = NULL;
+}
+
+static int mmpath_publish(struct mmpath_ctx *ctx, struct mm_struct *mm,
+			  struct mmpath_ctx *parent)
+{
+	int ret;
+
+	mmap_read_lock(mm);
+	ret = parent && mm->map_count ? mmpath_copy_regions(ctx, parent) :
+		mmpath_regions_of_mm(ctx, mm);
+	if (!ret)
+		ret = mmpath_start_driver(ctx, mmpath_drv, mm);
+	if (!ret) {
+		rcu_assign_pointer(mm->mmpath, ctx);
+		if (mmpath_drv->scan)
+			mmpath_drv->scan(ctx, mm);
+	}
+	mmap_read_unlock(mm);
+	return ret;
+}
+
+/* Give @mm, which has a user, a context. */
+static struct mmpath_ctx *mmpath_attach(struct mm_struct *mm, struct mmpath_ctx *parent)
+{
+	struct mmpath_ctx *ctx;
+	int ret;
+
+	lockdep_assert_held(&mmpath_mutex);
+	if (mm_has_notifiers(mm))
+		return ERR_PTR(-EOPNOTSUPP);
+	ctx = mmpath_ctx_alloc(mm, mmpath_drv->log_entries());
+	if (!ctx)
+		return ERR_PTR(-ENOMEM);
+	mmpath_find_pid(ctx);
+	ret = xa_alloc(&mmpath_ctxs, &ctx->id, NULL, XA_LIMIT(1, MMPATH_MAX_CTX), GFP_KERNEL);
+	if (ret)
+		goto err_put;
+	ret = mmpath_publish(ctx, mm, parent);
+	if (ret)
+		goto err_id;
+	xa_store(&mmpath_ctxs, ctx->id, ctx, GFP_KERNEL);
+	return ctx;
+
+err_id:
+	xa_erase(&mmpath_ctxs, ctx->id);
+err_put:
+	mmpath_ctx_put(ctx);
+	return ERR_PTR(ret);
+}
+
+/* The end of @ctx, whether its mm goes on (@mm, with a user) or not (NULL). */
+static void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	int i;
+
+	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+	mmpath_stop_driver(ctx, mm);
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_leave(ctx->domains[i], ctx);
+	mutex_unlock(&ctx->lock);
+	xa_erase(&mmpath_ctxs, ctx->id);
+	mmpath_ctx_put(ctx);
+}
+
+/**
+ * mmpath_track() - track a program for a domain
+ * @mm: of the program, with a user
+ * @dom: the domain that gets its curve
+ *
+ * Context: may sleep; takes mmpath_mutex and mmap_lock.
+ * Return: 0, also when @dom tracks @mm already; -ENODEV when tracking is not
+ * enabled, -EOPNOTSUPP for an mm with MMU notifiers, -ENOSPC when too many
+ * domains want it, -ENOMEM. On error all is as before.
+ */
+int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	bool new = false;
+	int ret = -ENODEV;
+
+	mutex_lock(&mmpath_mutex);
+	if (!mmpath_on())
+		goto out;
+	ctx = rcu_dereference_protected(mm->mmpath, lockdep_is_held(&mmpath_mutex));
+	if (!ctx) {
+		ctx = mmpath_attach(mm, NULL);
+		new = true;
+	}
+	ret = PTR_ERR_OR_ZERO(ctx);
+	if (!ret)
+		ret = mmpath_add_domain(ctx, dom);
+	else
+		atomic_long_inc(&mmpath_stats[MMPATH_ATTACH_FAILED]);
+	if (ret && new && !IS_ERR(ctx))
+		mmpath_detach(ctx, mm);
+out:
+	mutex_unlock(&mmpath_mutex);
+	return ret;
+}
+
+/**
+ * mmpath_untrack() - a domain does not want a program tracked any more
+ * @ctx: the context of the program
+ * @dom: the domain
+ *
+ * With its last domain the context goes. Context: may sleep; takes
+ * mmpath_mutex and mmap_lock.
+ */
+void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
+{
+	struct mm_struct *mm = ctx->mm;
+
+	mutex_lock(&mmpath_mutex);
+	if (mmget_not_zero(mm)) {
+		if (rcu_access_pointer(mm->mmpath) == ctx && !mmpath_del_domain(ctx, dom))
+			mmpath_detach(ctx, mm);
+		mmput_async(mm);
+	}
+	mutex_unlock(&mmpath_mutex);
+}
+
+/* Drivers */
+
+/**
+ * mmpath_register_driver() - make a driver known
+ * @drv: the driver; the first one is used until another is chosen
+ *
+ * Context: at boot; takes mmpath_mutex.
+ */
+void mmpath_register_driver(struct mmpath_driver *drv)
+{
+	mutex_lock(&mmpath_mutex);
+	list_add_tail(&drv->node, &mmpath_drivers);
+	if (!mmpath_drv)
+		mmpath_drv = drv;
+	mutex_unlock(&mmpath_mutex);
+}
+
+/**
+ * mmpath_driver() - the driver in use
+ *
+ * Return: NULL when there is none. Drivers never go away.
+ */
+const struct mmpath_driver *mmpath_driver(void)
+{
+	return READ_ONCE(mmpath_drv);
+}
+
+static struct mmpath_driver *mmpath_find_driver(const char *name)
+{
+	struct mmpath_driver *drv;
+
+	lockdep_assert_held(&mmpath_mutex);
+	list_for_each_entry(drv, &mmpath_drivers, node)
+		if (sysfs_streq(name, drv->name))
+			return drv;
+	return NULL;
+}
+
+/* Give @ctx to the driver in use. One that it cannot serve goes untracked. */
+static void mmpath_switch_ctx(struct mmpath_ctx *ctx)
+{
+	struct mm_struct *mm = ctx->mm;
+	int ret;
+
+	if (!mmget_not_zero(mm))
+		return;
+	mmpath_stop_driver(ctx, mm);
+	mmap_read_lock(mm);
+	ret = mmpath_start_driver(ctx, mmpath_drv, mm);
+	if (!ret && mmpath_drv->scan)
+		mmpath_drv->scan(ctx, mm);
+	mmap_read_unlock(mm);
+	if (ret)
+		mmpath_count(ctx, MMPATH_ATTACH_FAILED, 1);
+	mmput_async(mm);
+}
+
+/**
+ * mmpath_set_driver() - change the driver
+ * @name: of the new one; the one in use is attached anew
+ *
+ * Models stay as they are. Context: may sleep; takes mmpath_mutex.
+ * Return: 0, or -ENODEV if there is no such driver.
+ */
+int mmpath_set_driver(const char *name)
+{
+	struct mmpath_driver *drv;
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mutex_lock(&mmpath_mutex);
+	drv = mmpath_find_driver(name);
+	if (drv) {
+		trace_mmpath_driver(mmpath_drv->name, drv->name);
+		WRITE_ONCE(mmpath_drv, drv);
+		atomic_long_inc(&mmpath_stats[MMPATH_DRIVER_SWITCHES]);
+		mmpath_for_each_ctx(ctx, id)
+			mmpath_switch_ctx(ctx);
+	}
+	mutex_unlock(&mmpath_mutex);
+	return drv ? 0 : -ENODEV;
+}
+
+/**
+ * mmpath_set_param() - set a parameter of a driver
+ * @drv: the driver
+ * @param: one of its parameters
+ * @val: the new value
+ *
+ * Context: may sleep; takes mmpath_mutex.
+ * Return: 0; -ERANGE if @val is out of range or does not go with the others,
+ * -EINVAL if it is no power of two where it has to be.
+ */
+int mmpath_set_param(struct mmpath_driver *drv, struct mmpath_param *param,
+		     unsigned long val)
+{
+	unsigned long old;
+	int ret = 0;
+
+	if (val < param->min || val > param->max)
+		return -ERANGE;
+	if (param->pow2 && !is_power_of_2(val))
+		return -EINVAL;
+	mutex_lock(&mmpath_mutex);
+	old = param->val;
+	WRITE_ONCE(param->val, val);
+	if (drv->check && !drv->check()) {
+		WRITE_ONCE(param->val, old);
+		ret = -ERANGE;
+	}
+	mutex_unlock(&mmpath_mutex);
+	return ret;
+}
+
+/**
+ * mmpath_set_shift() - change how many pages of a context are tracked
+ * @ctx: the context
+ * @shift: one page in 2^@shift
+ *
+ * The stacks keep the pages that are in the new sample. To a finer sample
+ * nothing is known of the other pages: the region stacks start again, and the
+ * merged stack stays as coarse as it is. Context: may sleep; takes ctx->lock.
+ */
+void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
+{
+	int i;
+
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	if (shift > ctx->shift)
+		mmpath_regions_set_shift(&ctx->regions, shift);
+	else if (shift < ctx->shift)
+		mmpath_regions_reset(&ctx->regions, shift);
+	WRITE_ONCE(ctx->shift, shift);
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_set_shift(ctx->domains[i], shift);
+	mutex_unlock(&ctx->lock);
+}
+
+/**
+ * mmpath_end_burst() - the driver stops logging for a while
+ * @ctx: of this context; what it logs after the pause is a new burst
+ *
+ * Context: may sleep; takes ctx->lock.
+ */
+void mmpath_end_burst(struct mmpath_ctx *ctx)
+{
+	int i;
+
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	mmpath_regions_end_burst(&ctx->regions, !ctx->bursts);
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_end_burst(ctx->domains[i], ctx);
+	ctx->bursts++;
+	mutex_unlock(&ctx->lock);
+}
+
+/* Epochs */
+
+/* The driver's part of an epoch, or of its early end. */
+static void mmpath_control(struct mmpath_ctx *ctx, bool early)
+{
+	const struct mmpath_driver *drv;
+	struct mm_struct *mm = ctx->mm;
+
+	if (!mmget_not_zero(mm))
+		return;
+	mutex_lock(&mmpath_mutex);
+	drv = ctx->drv;
+	if (drv && rcu_access_pointer(mm->mmpath) == ctx) {
+		WRITE_ONCE(ctx->kicked, false);
+		if (drv->epoch)
+			drv->epoch(ctx, mm, early);
+		if (drv->scan) {
+			mmap_read_lock(mm);
+			drv->scan(ctx, mm);
+			mmap_read_unlock(mm);
+		}
+	}
+	mutex_unlock(&mmpath_mutex);
+	mmput_async(mm);
+}
+
+static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
+{
+	unsigned long records;
+	int i;
+
+	mmpath_control(ctx, false);
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	mmpath_regions_close_epoch(&ctx->regions, ctx->scale_num, ctx->scale_den);
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_scale(ctx->domains[i], ctx);
+	ctx->scale_num = 1;
+	ctx->scale_den = 1;
+	mutex_unlock(&ctx->lock);
+	records = atomic_long_read(&ctx->stat[MMPATH_RECORDS]);
+	ctx->records_per_sec = (records - ctx->epoch_records) * 1000 / ms;
+	ctx->epoch_records = records;
+	trace_mmpath_epoch(ctx->id, ctx->pid, ctx->records_per_sec,
+			   mmpath_permille(ctx->cost_ns, ctx->own_ns), ctx->shift);
+}
+
+static void mmpath_close_domains(void)
+{
+	struct mmpath_domain *dom;
+
+	mutex_lock(&mmpath_mutex);
+	list_for_each_entry(dom, &mmpath_domains, node)
+		mmpath_domain_close_epoch(dom);
+	mutex_unlock(&mmpath_mutex);
+}
+
+static void mmpath_epoch_fn(struct work_struct *work)
+{
+	unsigned int ms = READ_ONCE(mmpath_config.epoch_ms);
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	if (!mmpath_on())
+		return;
+	mmpath_sync_fn(NULL);
+	mmpath_for_each_ctx(ctx, id)
+		mmpath_close_epoch(ctx, ms);
+	mmpath_close_domains();
+	queue_delayed_work(system_unbound_wq, &mmpath_epoch_work, msecs_to_jiffies(ms));
+}
+
+static void mmpath_kick_fn(struct work_struct *work)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mmpath_for_each_ctx(ctx, id)
+		if (READ_ONCE(ctx->kicked))
+			mmpath_control(ctx, true);
+}
+
+/**
+ * mmpath_kick() - have the driver's epoch() and scan() called soon
+ * @ctx: for this context
+ *
+ * Context: any.
+ */
+void mmpath_kick(struct mmpath_ctx *ctx)
+{
+	if (READ_ONCE(ctx->kicked))
+		return;
+	WRITE_ONCE(ctx->kicked, true);
+	queue_work(system_unbound_wq, &mmpath_kick_work);
+}
+
+static void mmpath_sync_fn(struct work_struct *work)
+{
+	if (mmpath_sync)
+		mmpath_sync();
+}
+
+/**
+ * mmpath_on_sync() - who decides what is tracked
+ * @fn: called in process context each epoch, when tracking is enabled and on
+ *	mmpath_request_sync(), to call mmpath_track() and mmpath_untrack()
+ *
+ * Context: at boot, before anything can be tracked.
+ */
+void mmpath_on_sync(void (*fn)(void))
+{
+	mmpath_sync = fn;
+}
+
+/**
+ * mmpath_request_sync() - have what is tracked looked at soon
+ *
+ * Context: any.
+ */
+void mmpath_request_sync(void)
+{
+	queue_work(system_unbound_wq, &mmpath_sync_work);
+}
+
+/**
+ * mmpath_untrack_all() - empty a domain
+ * @dom: the domain
+ *
+ * Context: may sleep; takes mmpath_mutex.
+ */
+void mmpath_untrack_all(struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mmpath_for_each_ctx(ctx, id)
+		if (mmpath_ctx_in(ctx, dom))
+			mmpath_untrack(ctx, dom);
+}
+
+static void mmpath_detach_all(void)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mmpath_for_each_ctx(ctx, id) {
+		if (!mmget_not_zero(ctx->mm))
+			continue;
+		if (rcu_access_pointer(ctx->mm->mmpath) == ctx)
+			mmpath_detach(ctx, ctx->mm);
+		mmput_async(ctx->mm);
+	}
+}
+
+/**
+ * mmpath_set_enabled() - switch tracking on or off
+ * @on: on
+ *
+ * Context: may sleep; takes mmpath_mutex.
+ * Return: 0, or -ENODEV if there is no driver.
+ */
+int mmpath_set_enabled(bool on)
+{
+	int ret = 0;
+
+	mutex_lock(&mmpath_mutex);
+	if (on == mmpath_on())
+		goto out;
+	if (!mmpath_drv) {
+		ret = -ENODEV;
+	} else if (on) {
+		static_branch_enable(&mmpath_key);
+		queue_delayed_work(system_unbound_wq, &mmpath_epoch_work,
+				   msecs_to_jiffies(READ_ONCE(mmpath_config.epoch_ms)));
+		mmpath_request_sync();
+	} else {
+		mmpath_detach_all();
+		static_branch_disable(&mmpath_key);
+	}
+out:
+	mutex_unlock(&mmpath_mutex);
+	return ret;
+}
+
+/* fork, exec, exit: the hooks that may sleep and need the locks above */
+
+/* @mm joins the domains of @parent, under mmpath_mutex. */
+static int mmpath_join(struct mm_struct *mm, struct mmpath_ctx *parent)
+{
+	struct mmpath_ctx *ctx;
+	int i;
+
+	if (!mmpath_on() || rcu_access_pointer(mm->mmpath))
+		return 0;
+	ctx = mmpath_attach(mm, parent);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	/* mmpath_mutex keeps the parent's domains as they are */
+	for (i = 0; i < parent->nr_domains; i++)
+		mmpath_add_domain(ctx, parent->domains[i]);
+	return 0;
+}
+
+void __mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent_mm)
+{
+	struct mmpath_ctx *parent = parent_mm ? mmpath_ctx_get(parent_mm) : NULL;
+
+	if (!parent)
+		return;
+	mutex_lock(&mmpath_mutex);
+	if (mmpath_join(mm, parent)) {
+		mmpath_count(parent, MMPATH_ATTACH_FAILED, 1);
+		if (mmpath_drv->clean)
+			mmpath_drv->clean(mm);
+	}
+	mutex_unlock(&mmpath_mutex);
+	mmpath_ctx_put(parent);
+}
+
+void __mmpath_exit(struct mm_struct *mm)
+{
+	struct mmpath_ctx *ctx = rcu_dereference_protected(mm->mmpath,
+							   !atomic_read(&mm->mm_users));
+
+	if (ctx)
+		mmpath_detach(ctx, NULL);
+}
+
+#ifdef CONFIG_MMPATH_KUNIT_TEST
+#include "tests/core-kunit.h"
+#endif

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Domains: who asked for programs to be tracked, and what they get for it: one
+ * LRU stack of all pages of all members, its curve, and a recording.
+ *
+ * Locks: see core.c.
+ */
+#include <linux/capability.h>
+#include <linux/sched/coredump.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <trace/events/mmpath.h>
+#include "internal.h"
+
+/**
+ * mmpath_domain_create() - a place for a merged curve
+ *
+ * Context: may sleep; takes mmpath_mutex.
+ * Return: the domain, with the reference mmpath_domain_destroy() drops, or
+ * NULL when out of memory.
+ */
+struct mmpath_domain *mmpath_domain_create(void)
+{
+	struct mmpath_domain *dom = kzalloc(sizeof(*dom), GFP_KERNEL);
+
+	if (!dom)
+		return NULL;
+	kref_init(&dom->ref);
+	mutex_init(&dom->lock);
+	dom->mem = mmpath_model_mem;
+	dom->scale_num = 1;
+	dom->scale_den = 1;
+	if (mmpath_stack_init(&dom->lru, &dom->mem, READ_ONCE(mmpath_config.sample_pages), 0))
+		goto err_free;
+	if (mmpath_mrc_init(&dom->mrc, &dom->mem, READ_ONCE(mmpath_config.group_pages)))
+		goto err_stack;
+	mutex_lock(&mmpath_mutex);
+	list_add_tail(&dom->node, &mmpath_domains);
+	mutex_unlock(&mmpath_mutex);
+	return dom;
+
+err_stack:
+	mmpath_stack_destroy(&dom->lru);
+err_free:
+	kfree(dom);
+	return NULL;
+}
+
+static void mmpath_recorder_free(struct mmpath_recorder *rec)
+{
+	if (!rec)
+		return;
+	kvfree(rec->events);
+	kfree(rec);
+}
+
+static void mmpath_domain_release(struct kref *ref)
+{
+	struct mmpath_domain *dom = container_of(ref, struct mmpath_domain, ref);
+
+	mmpath_recorder_free(dom->recorder);
+	mmpath_mrc_destroy(&dom->mrc);
+	mmpath_stack_destroy(&dom->lru);
+	kfree(dom);
+}
+
+void mmpath_domain_put(struct mmpath_domain *dom)
+{
+	kref_put(&dom->ref, mmpath_domain_release);
+}
+
+/**
+ * mmpath_domain_destroy() - the owner lets go of a domain
+ * @dom: no context may be in it any more but exiting ones
+ *
+ * Context: may sleep; takes mmpath_mutex.
+ */
+void mmpath_domain_destroy(struct mmpath_domain *dom)
+{
+	mutex_lock(&mmpath_mutex);
+	list_del(&dom->node);
+	mutex_unlock(&mmpath_mutex);
+	mmpath_domain_put(dom);
+}
+
+/**
+ * mmpath_domain_reset() - empty the stack and the curve
+ * @dom: of this domain
+ *
+ * A domain that had stopped for want of memory starts again.
+ * Context: may sleep; takes the domain's lock.
+ */
+void mmpath_domain_reset(struct mmpath_domain *dom)
+{
+	mutex_lock(&dom->lock);
+	mmpath_stack_reset(&dom->lru, dom->lru.shift);
+	mmpath_mrc_reset(&dom->mrc);
+	dom->stopped = false;
+	dom->footprint = 0;
+	mutex_unlock(&dom->lock);
+}
+
+/**
+ * mmpath_domain_record() - keep the accesses of all members for a reader
+ * @dom: the domain
+ *
+ * Context: may sleep; takes the domain's lock.
+ * Return: 0, -EBUSY when it is recording already, -ENOMEM.
+ */
+int mmpath_domain_record(struct mmpath_domain *dom)
+{
+	struct mmpath_recorder *rec = kzalloc(sizeof(*rec), GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	if (!rec)
+		return ret;
+	rec->events = kvmalloc_array(MMPATH_RECORDER_EVENTS, sizeof(*rec->events), GFP_KERNEL);
+	if (!rec->events)
+		goto err_free;
+	kfifo_init(&rec->fifo, rec->events, MMPATH_RECORDER_EVENTS * sizeof(*rec->events));
+	init_waitqueue_head(&rec->wait);
+	mutex_init(&rec->lock);
+	rec->trusted = perfmon_capable();
+	ret = -EBUSY;
+	if (cmpxchg(&dom->recorder, NULL, rec))
+		goto err_free;
+	return 0;
+
+err_free:
+	kvfree(rec->events);
+	kfree(rec);
+	return ret;
+}
+
+static void mmpath_recorder_put(struct mmpath_recorder *rec, const struct mmpath_event *ev)
+{
+	struct mmpath_event lost = { .addr = rec->lost, .type = MMPATH_EVENT_LOST };
+
+	if (rec->lost && kfifo_put(&rec->fifo, lost))
+		rec->lost = 0;
+	if (rec->lost || !kfifo_put(&rec->fifo, *ev))
+		rec->lost++;
+}
+
+/**
+ * mmpath_domain_log() - a record for the recording of a domain
+ * @dom: the domain, whose lock is held
+ * @ctx: whose access it is
+ * @record: see mmpath_record()
+ *
+ * A member may have executed a program that its reader must not look into: who
+ * could not be dumped by its user is left out, unless the reader has
+ * CAP_PERFMON.
+ */
+void mmpath_domain_log(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+		       unsigned long record)
+{
+	struct mmpath_recorder *rec = READ_ONCE(dom->recorder);
+	struct mmpath_event ev = {
+		.addr = record & PAGE_MASK,
+		.pid = ctx->pid,
+		.type = MMPATH_EVENT_ACCESS,
+		.order = mmpath_record_order(record),
+		.flags = record & MMPATH_RECORD_WRITE ? MMPATH_ACCESS_WRITE : 0,
+	};
+
+	lockdep_assert_held(&dom->lock);
+	if (rec && (rec->trusted || get_dumpable(ctx->mm) == SUID_DUMP_USER))
+		mmpath_recorder_put(rec, &ev);
+}
+
+/**
+ * mmpath_permille() - overhead
+ * @cost_ns: what tracking cost
+ * @own_ns: what the program ran by itself
+ *
+ * Return: cost per thousand of the program's time.
+ */
+unsigned int mmpath_permille(u64 cost_ns, u64 own_ns)
+{
+	return min_t(u64, div64_u64(cost_ns * 1000, max(own_ns, 1ULL)), 1000000);
+}
+
+/**
+ * mmpath_domain_wake() - there is something to read
+ * @dom: the domain
+ */
+void mmpath_domain_wake(struct mmpath_domain *dom)
+{
+	struct mmpath_recorder *rec = READ_ONCE(dom->recorder);
+
+	if (rec)
+		wake_up_interruptible(&rec->wait);
+}
+
+static u64 mmpath_domain_page(const struct mmpath_ctx *ctx, u64 page)
+{
+	return (u64)ctx->id << MMPATH_VPN_BITS | page;
+}
+
+void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page)
+{
+	s64 distance;
+
+	lockdep_assert_held(&dom->lock);
+	if (dom->stopped)
+		return;
+	distance = mmpath_stack_touch(&dom->lru, mmpath_domain_page(ctx, page));
+	if (distance == MMPATH_UNSAMPLED)
+		return;
+	if (distance == MMPATH_NOMEM) {
+		dom->stopped = true;
+		mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
+		trace_mmpath_drop(ctx->id, ctx->pid, "domain out of memory");
+		return;
+	}
+	mmpath_mrc_add(&dom->mrc, distance, 1U << dom->lru.shift);
+}
+
+/**
+ * mmpath_domain_note() - remember what would go with the contexts
+ * @dom: the domain, whose lock is held
+ * @ctx: a member
+ */
+void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
+{
+	lockdep_assert_held(&dom->lock);
+	dom->footprint = max(dom->footprint, mmpath_stack_footprint(&dom->lru));
+	dom->reach = max(dom->reach, READ_ONCE(ctx->pab_reach));
+}
+
+/**
+ * mmpath_domain_join() - one member more
+ * @dom: the domain
+ */
+void mmpath_domain_join(struct mmpath_domain *dom)
+{
+	mutex_lock(&dom->lock);
+	dom->nr_members++;
+	mutex_unlock(&dom->lock);
+}
+
+/**
+ * mmpath_domain_end_burst() - the driver pauses for a member
+ * @dom: the domain
+ * @ctx: the member
+ *
+ * The pages of the only member are taken into account as they stand, see
+ * mrc.c. Those of one of many are just forgotten: at which depth they are is
+ * not known without walking the stack.
+ */
+void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
+{
+	mutex_lock(&dom->lock);
+	mmpath_domain_note(dom, ctx);
+	if (dom->nr_members == 1) {
+		mmpath_mrc_censor(&dom->mrc, mmpath_stack_footprint(&dom->lru), !ctx->bursts);
+		mmpath_stack_reset(&dom->lru, dom->lru.shift);
+	} else {
+		mmpath_stack_forget(&dom->lru, mmpath_domain_page(ctx, 0), MMPATH_VPN_MASK + 1);
+	}
+	mutex_unlock(&dom->lock);
+}
+
+/**
+ * mmpath_domain_scale() - the epoch of a member is over
+ * @dom: the domain
+ * @ctx: the member; of several, the one that paused most counts
+ */
+void mmpath_domain_scale(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
+{
+	mutex_lock(&dom->lock);
+	if (div64_u64(ctx->scale_num << 10, ctx->scale_den) >
+	    div64_u64(dom->scale_num << 10, dom->scale_den)) {
+		dom->scale_num = ctx->scale_num;
+		dom->scale_den = ctx->scale_den;
+	}
+	mutex_unlock(&dom->lock);
+}
+
+/**
+ * mmpath_domain_close_epoch() - the epoch is over for all members
+ * @dom: the domain
+ */
+void mmpath_domain_close_epoch(struct mmpath_domain *dom)
+{
+	mutex_lock(&dom->lock);
+	if (dom->scale_num != dom->scale_den)
+		mmpath_mrc_scale(&dom->mrc, dom->scale_num, dom->scale_den);
+	dom->scale_num = 1;
+	dom->scale_den = 1;
+	mmpath_mrc_close_epoch(&dom->mrc);
+	mutex_unlock(&dom->lock);
+}
+
+/* @ctx leaves: its pages will not be touched again, its counts stay. */
+void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
+{
+	int i;
+
+	mutex_lock(&dom->lock);
+	mmpath_domain_note(dom, ctx);
+	if (dom->nr_members == 1 && ctx->scale_num > ctx->scale_den)
+		mmpath_mrc_scale(&dom->mrc, ctx->scale_num, ctx->scale_den);
+	mmpath_stack_forget(&dom->lru, mmpath_domain_page(ctx, 0), MMPATH_VPN_MASK + 1);
+	dom->nr_members--;
+	dom->cost_ns += ctx->cost_ns;
+	dom->own_ns += ctx->own_ns;
+	for (i = 0; i < NR_MMPATH_STATS; i++)
+		dom->stat[i] += atomic_long_read(&ctx->stat[i]);
+	mutex_unlock(&dom->lock);
+}
+
+/**
+ * mmpath_domain_set_shift() - a member samples more coarsely now
+ * @dom: the domain
+ * @shift: one page in 2^@shift
+ *
+ * The merged stack samples as coarsely as its coarsest member.
+ * Context: takes the domain's lock.
+ */
+void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift)
+{
+	mutex_lock(&dom->lock);
+	if (shift > dom->lru.shift && mmpath_stack_set_shift(&dom->lru, shift))
+		dom->stopped = true;
+	mutex_unlock(&dom->lock);
+}
+
+/**
+ * mmpath_domain_forget() - pages of a member were unmapped
+ * @dom: the domain
+ * @ctx: the member
+ * @first: page number
+ * @nr: how many
+ *
+ * Context: takes the domain's lock.
+ */
+void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+			  u64 first, u64 nr)
+{
+	mutex_lock(&dom->lock);
+	mmpath_stack_forget(&dom->lru, mmpath_domain_page(ctx, first), nr);
+	mutex_unlock(&dom->lock);
+}
+
+/**
+ * mmpath_domain_move() - pages of a member have a new address
+ * @dom: the domain
+ * @ctx: the member
+ * @from: first page number
+ * @to: where it is now
+ * @nr: how many
+ *
+ * Context: takes the domain's lock.
+ */
+void mmpath_domain_move(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+			u64 from, u64 to, u64 nr)
+{
+	mutex_lock(&dom->lock);
+	if (mmpath_stack_move(&dom->lru, mmpath_domain_page(ctx, from),
+			      mmpath_domain_page(ctx, to), nr))
+		dom->stopped = true;
+	mutex_unlock(&dom->lock);
+}

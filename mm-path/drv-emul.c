@@ -1,0 +1,866 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Emulated page access tracking hardware (thesis 4.1, "active set").
+ *
+ * A page access buffer (PAB) of some thousand entries holds the pages touched
+ * last, first in first out in each set, because software cannot see hits. A
+ * page that is in the PAB is accessible. One that is not is made inaccessible
+ * with the encoding of NUMA hints (pte_protnone()), and the fault on its next
+ * touch is the record:
+ *
+ *	touch of a page outside  ->  fault: give access back, enter the PAB,
+ *				     log it unless the filter knows it
+ *	page falls out of its set ->  make it inaccessible
+ *
+ * The one invariant: an accessible page of the sample is in the PAB. The
+ * kernel breaks it behind our back (fault-around, migration, collapse), hence
+ * a scan each epoch, which repairs it and counts the pages that escaped.
+ *
+ * What an entry is made inaccessible under is its page table lock, and its TLB
+ * entry is flushed before that lock is dropped. An inaccessible entry whose
+ * flush is still to come looks to reclaim like one no CPU can have cached,
+ * and the page would be freed while another CPU still writes to it.
+ *
+ * The cost is bounded in two steps. First by tracking fewer pages: only those
+ * that pass the sampling mask (mmpath_sampled()) are ever made inaccessible. The
+ * PAB shrinks with the sample, so that its reach in memory stays what it was.
+ * Then by tracking for a part of the time: an epoch has a budget of faults, and
+ * when it is used up all pages are given back until the next one. A burst should
+ * see each page of the sample several times, so the sample is made smaller
+ * until it does. A huge page has one PAB entry, in a PAB of its own, of the same
+ * reach.
+ *
+ * Locks: the PAB's is taken inside page table locks; two page table locks are
+ * never nested. Everything else: see core.c.
+ */
+#include <linux/hugetlb.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/mm_inline.h>
+#include <linux/pagewalk.h>
+#include <linux/sched/cputime.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/userfaultfd_k.h>
+#include <asm/tlbflush.h>
+#include "../internal.h"
+#include "internal.h"
+
+enum emul_param {
+	EMUL_PAB_ENTRIES,
+	EMUL_PAB_WAYS,
+	EMUL_FILTER_ENTRIES,
+	EMUL_LOG_ENTRIES,
+	EMUL_SAMPLE_SHIFT,
+	EMUL_OVERHEAD_TARGET,
+	EMUL_FAULT_NS,
+	NR_EMUL_PARAMS,
+};
+
+#define EMUL_MAX_FILTER		256
+#define EMUL_HUGE_WAYS		16U
+#define EMUL_SCAN_SHARE		128	/* scan for at most 1/128 of the time */
+#define EMUL_MIN_SAMPLE		256	/* pages; fewer say little */
+#define EMUL_ROUNDS		8	/* faults per sampled page in a burst */
+#define EMUL_MIN_BUDGET		1024	/* faults */
+#define EMUL_CHEAP_EPOCHS	3	/* below a third of the target, in a row */
+
+static struct mmpath_param emul_params[NR_EMUL_PARAMS + 1] = {
+	[EMUL_PAB_ENTRIES]	= { "pab_entries", 2048, 16, 1 << 20, true },
+	[EMUL_PAB_WAYS]		= { "pab_ways", 16, 1, 64, true },
+	[EMUL_FILTER_ENTRIES]	= { "filter_entries", 64, 0, EMUL_MAX_FILTER, false },
+	[EMUL_LOG_ENTRIES]	= { "log_entries", 1024, 64, 1 << 16, true },
+	[EMUL_SAMPLE_SHIFT]	= { "sample_shift", 0, 0, MMPATH_MAX_SHIFT, false },
+	[EMUL_OVERHEAD_TARGET]	= { "overhead_target", 5, 0, 1000, false },
+	[EMUL_FAULT_NS]		= { "fault_ns", 2000, 100, 1000000, false },
+};
+
+/* Entries are page number + 1, 0 when empty; @hand is the oldest of each set. */
+struct emul_pab {
+	u64 *page;
+	u8 *hand;
+	unsigned int ways;
+	unsigned int nr_sets;
+};
+
+/*
+ * @lock protects the PABs, the filter and @shift. What follows @faults belongs
+ * to the epoch, under mmpath_mutex: @faults_seen and @cpu_ns when it began,
+ * @burst_ns what the program ran in it before the pause.
+ */
+struct emul {
+	spinlock_t lock;	/* see above */
+	unsigned int shift;
+	unsigned int pab_entries, pab_ways;
+	struct emul_pab pab, huge;
+	unsigned int filter_entries;
+	u64 filter[EMUL_MAX_FILTER];
+	bool paused;
+	unsigned long fault_budget;
+	atomic_long_t faults;
+
+	unsigned long faults_seen;
+	u64 cpu_ns;
+	u64 burst_ns;
+	u64 scan_ns;
+	u64 next_scan;
+	bool full_scan;
+	bool first_scan;
+	unsigned int cheap_epochs;
+};
+
+static unsigned long emul_param(enum emul_param which)
+{
+	return READ_ONCE(emul_params[which].val);
+}
+
+/* The page access buffer and the filter */
+
+static void emul_pab_shape(struct emul_pab *pab, unsigned long entries, unsigned int ways)
+{
+	entries = max(entries, 1UL);
+	pab->ways = min_t(unsigned long, ways, entries);
+	pab->nr_sets = entries / pab->ways;
+	memset(pab->page, 0, entries * sizeof(*pab->page));
+	memset(pab->hand, 0, pab->nr_sets * sizeof(*pab->hand));
+}
+
+/* Empty both PABs, for one page in 2^@shift. */
+static void emul_reshape(struct emul *e, unsigned int shift)
+{
+	spin_lock(&e->lock);
+	WRITE_ONCE(e->shift, shift);
+	emul_pab_shape(&e->pab, e->pab_entries >> shift, e->pab_ways);
+	emul_pab_shape(&e->huge, e->pab_entries >> max_t(unsigned int, shift, PMD_ORDER),
+		       EMUL_HUGE_WAYS);
+	memset(e->filter, 0, sizeof(e->filter));
+	spin_unlock(&e->lock);
+}
+
+static int emul_pab_alloc(struct emul_pab *pab, unsigned long entries)
+{
+	pab->page = kvcalloc(max(entries, 1UL), sizeof(*pab->page), GFP_KERNEL);
+	pab->hand = kvcalloc(max(entries, 1UL), sizeof(*pab->hand), GFP_KERNEL);
+	return pab->page && pab->hand ? 0 : -ENOMEM;
+}
+
+static void emul_pab_free(struct emul_pab *pab)
+{
+	kvfree(pab->page);
+	kvfree(pab->hand);
+}
+
+static u64 *emul_pab_set(const struct emul_pab *pab, u64 block, unsigned int *set)
+{
+	*set = block & (pab->nr_sets - 1);
+	return pab->page + *set * pab->ways;
+}
+
+static bool emul_pab_has(const struct emul_pab *pab, u64 page, u64 block)
+{
+	unsigned int i, set;
+	u64 *way = emul_pab_set(pab, block, &set);
+
+	for (i = 0; i < pab->ways; i++)
+		if (way[i] == page + 1)
+			return true;
+	return false;
+}
+
+/* @page enters its set; returns the page that falls out, plus 1, or 0. */
+static u64 emul_pab_insert(struct emul_pab *pab, u64 page, u64 block)
+{
+	unsigned int set;
+	u64 *way = emul_pab_set(pab, block, &set);
+	u64 victim = way[pab->hand[set]];
+
+	way[pab->hand[set]] = page + 1;
+	pab->hand[set] = (pab->hand[set] + 1) & (pab->ways - 1);
+	return victim;
+}
+
+/* Fully associative, least recently used goes: thesis 4.2.1. */
+static bool emul_filter(struct emul *e, u64 page)
+{
+	unsigned int i, n = e->filter_entries >> min(e->shift, 31U);
+
+	if (!n)
+		return false;
+	for (i = 0; i < n - 1 && e->filter[i] != page + 1; i++)
+		;
+	n = i;
+	i = e->filter[n] == page + 1;
+	memmove(e->filter + 1, e->filter, n * sizeof(*e->filter));
+	e->filter[0] = page + 1;
+	return i;
+}
+
+/* Which pages are in the sample */
+
+static u64 emul_block(const struct emul *e, u64 page, bool huge)
+{
+	return page >> (huge ? max_t(unsigned int, e->shift, PMD_ORDER) : e->shift);
+}
+
+/* A huge page is in the sample when one of its pages is. */
+static bool emul_sampled(unsigned int shift, u64 page, bool huge)
+{
+	if (!huge)
+		return mmpath_sampled(page, shift);
+	if (shift <= PMD_ORDER)
+		return true;
+	return mmpath_sample_of_block(page >> shift, shift) >> PMD_ORDER ==
+		page >> PMD_ORDER;
+}
+
+/* In the sample, and not in the PAB: to be inaccessible. */
+static bool emul_wanted(struct emul *e, u64 page, bool huge)
+{
+	bool wanted;
+
+	spin_lock(&e->lock);
+	wanted = !e->paused && emul_sampled(e->shift, page, huge) &&
+		 !emul_pab_has(huge ? &e->huge : &e->pab, page, emul_block(e, page, huge));
+	spin_unlock(&e->lock);
+	return wanted;
+}
+
+static bool emul_trackable(struct vm_area_struct *vma)
+{
+	return vma_is_accessible(vma) && !is_vm_hugetlb_page(vma) &&
+	       !(vma->vm_flags & (VM_SPECIAL | VM_HUGETLB));
+}
+
+/* Page table entries; all with the page table lock held */
+
+static bool emul_pte_ours(struct vm_area_struct *vma, unsigned long addr, pte_t pte)
+{
+	struct folio *folio = vm_normal_folio(vma, addr, pte);
+
+	return folio && !folio_is_zone_device(folio);
+}
+
+/* The caller flushes before it drops the lock. */
+static bool emul_protect_pte(struct vm_area_struct *vma, unsigned long addr, pte_t *ptep)
+{
+	pte_t old = ptep_get(ptep);
+
+	if (!pte_present(old) || pte_protnone(old) || !emul_pte_ours(vma, addr, old))
+		return false;
+	old = ptep_modify_prot_start(vma, addr, ptep);
+	ptep_modify_prot_commit(vma, addr, ptep, old, pte_modify(old, PAGE_NONE));
+	return true;
+}
+
+/* What the entry would be, had we never touched it. */
+static pte_t emul_accessible_pte(struct vm_area_struct *vma, unsigned long addr, pte_t old)
+{
+	pte_t pte = pte_modify(old, vma->vm_page_prot);
+
+	if (pte_write(pte) || (vma_wants_manual_pte_write_upgrade(vma) &&
+			       can_change_pte_writable(vma, addr, pte)))
+		pte = pte_mkwrite(pte, vma);
+	return pte;
+}
+
+static void emul_unprotect_pte(struct vm_area_struct *vma, unsigned long addr, pte_t *ptep)
+{
+	pte_t old = ptep_get(ptep);
+
+	if (!pte_present(old) || !pte_protnone(old))
+		return;
+	old = ptep_modify_prot_start(vma, addr, ptep);
+	ptep_modify_prot_commit(vma, addr, ptep, old, emul_accessible_pte(vma, addr, old));
+}
+
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
+static bool emul_pmd_huge(pmd_t pmd)
+{
+	return pmd_trans_huge(pmd);
+}
+
+/* As change_huge_pmd(): never clear the entry in between. Flushes. */
+static void emul_protect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t *pmdp)
+{
+	pmd_t old = pmdp_get(pmdp);
+
+	if (!pmd_trans_huge(old) || pmd_protnone(old) || is_huge_zero_pmd(old))
+		return;
+	old = pmdp_invalidate_ad(vma, addr, pmdp);
+	set_pmd_at(vma->vm_mm, addr, pmdp, pmd_modify(old, PAGE_NONE));
+	flush_tlb_range(vma, addr, addr + PMD_SIZE);
+}
+
+/* As can_change_pmd_writable(), which is huge_memory.c's own. */
+static bool emul_pmd_may_write(struct vm_area_struct *vma, unsigned long addr, pmd_t pmd)
+{
+	struct page *page;
+
+	if (!(vma->vm_flags & VM_WRITE) || userfaultfd_huge_pmd_wp(vma, pmd) ||
+	    (vma_soft_dirty_enabled(vma) && !pmd_soft_dirty(pmd)))
+		return false;
+	if (vma->vm_flags & VM_SHARED)
+		return pmd_dirty(pmd);
+	page = vm_normal_page_pmd(vma, addr, pmd);
+	return page && PageAnon(page) && PageAnonExclusive(page);
+}
+
+static pmd_t emul_accessible_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t old)
+{
+	pmd_t pmd = pmd_modify(old, vma->vm_page_prot);
+
+	if (pmd_write(pmd) || (vma_wants_manual_pte_write_upgrade(vma) &&
+			       emul_pmd_may_write(vma, addr, pmd)))
+		pmd = pmd_mkwrite(pmd, vma);
+	return pmd;
+}
+
+static void emul_unprotect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t *pmdp)
+{
+	pmd_t old = pmdp_get(pmdp);
+
+	if (!pmd_trans_huge(old) || !pmd_protnone(old))
+		return;
+	old = pmdp_invalidate_ad(vma, addr, pmdp);
+	set_pmd_at(vma->vm_mm, addr, pmdp, emul_accessible_pmd(vma, addr, old));
+}
+#else
+static bool emul_pmd_huge(pmd_t pmd)
+{
+	return false;
+}
+
+static void emul_protect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t *pmdp) { }
+static void emul_unprotect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t *pmdp) { }
+#endif
+
+/* Make the page that fell out of the PAB inaccessible. */
+static void emul_protect(struct emul *e, struct vm_area_struct *vma, unsigned long addr,
+			 bool huge)
+{
+	spinlock_t *ptl;	/* of the page table */
+	pmd_t *pmd;
+	pte_t *pte;
+
+	pmd = mm_find_pmd(vma->vm_mm, addr);
+	if (!pmd || !emul_trackable(vma))
+		return;
+	if (huge) {
+		ptl = pmd_trans_huge_lock(pmd, vma);
+		if (!ptl)
+			return;
+		if (emul_wanted(e, addr >> PAGE_SHIFT, true))
+			emul_protect_pmd(vma, addr, pmd);
+		spin_unlock(ptl);
+		return;
+	}
+	pte = pte_offset_map_lock(vma->vm_mm, pmd, addr, &ptl);
+	if (!pte)
+		return;
+	if (emul_wanted(e, addr >> PAGE_SHIFT, false) && emul_protect_pte(vma, addr, pte))
+		flush_tlb_page(vma, addr);
+	pte_unmap_unlock(pte, ptl);
+}
+
+static void emul_protect_victim(struct emul *e, struct vm_area_struct *vma,
+				unsigned long addr, bool huge, unsigned int flags)
+{
+	struct vm_area_struct *other;
+
+	if (addr >= vma->vm_start && addr < vma->vm_end) {
+		emul_protect(e, vma, addr, huge);
+	} else if (flags & FAULT_FLAG_VMA_LOCK) {
+		other = lock_vma_under_rcu(vma->vm_mm, addr);
+		if (other) {
+			emul_protect(e, other, addr, huge);
+			vma_end_read(other);
+		}
+	} else {
+		other = vma_lookup(vma->vm_mm, addr);
+		if (other)
+			emul_protect(e, other, addr, huge);
+	}
+}
+
+/* Faults */
+
+static bool emul_mapped_huge(struct vm_area_struct *vma, unsigned long addr)
+{
+	pmd_t *pmd;
+
+	if (!IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) ||
+	    vma->vm_end - vma->vm_start < PMD_SIZE)
+		return false;
+	pmd = mm_find_pmd(vma->vm_mm, addr);
+	return pmd && emul_pmd_huge(pmdp_get_lockless(pmd));
+}
+
+static void emul_touched(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
+			 unsigned long address, unsigned int flags)
+{
+	bool huge = emul_mapped_huge(vma, address);
+	unsigned int order = huge ? PMD_ORDER : 0;
+	u64 page = address >> PAGE_SHIFT >> order << order, block, victim = 0;
+	struct emul *e = ctx->drv_data;
+	struct emul_pab *pab = huge ? &e->huge : &e->pab;
+
+	if (READ_ONCE(e->paused) || !emul_sampled(READ_ONCE(e->shift), page, huge) ||
+	    !emul_trackable(vma))
+		return;
+	spin_lock(&e->lock);
+	block = emul_block(e, page, huge);
+	if (!emul_pab_has(pab, page, block)) {
+		victim = emul_pab_insert(pab, page, block);
+		/* its entries are small pages, of which a huge one would be 512 */
+		if (huge || !emul_filter(e, page))
+			mmpath_log(ctx, mmpath_record(address, order, flags & FAULT_FLAG_WRITE));
+	}
+	spin_unlock(&e->lock);
+	if (victim)
+		emul_protect_victim(e, vma, (victim - 1) << PAGE_SHIFT, huge, flags);
+}
+
+/* Too many faults for this epoch: do not wait for its end. */
+static void emul_count_fault(struct mmpath_ctx *ctx)
+{
+	struct emul *e = ctx->drv_data;
+	unsigned long faults = atomic_long_inc_return(&e->faults);
+
+	mmpath_count(ctx, MMPATH_FAULTS, 1);
+	if (emul_param(EMUL_OVERHEAD_TARGET) && !READ_ONCE(e->paused) &&
+	    faults - READ_ONCE(e->faults_seen) > READ_ONCE(e->fault_budget)) {
+		WRITE_ONCE(e->paused, true);
+		mmpath_kick(ctx);
+	}
+}
+
+static bool emul_hint_fault(struct mmpath_ctx *ctx, struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	pte_t old, pte;
+
+	spin_lock(vmf->ptl);
+	if (!pte_same(ptep_get(vmf->pte), vmf->orig_pte))
+		goto out;
+	old = ptep_modify_prot_start(vma, vmf->address, vmf->pte);
+	pte = pte_mkyoung(emul_accessible_pte(vma, vmf->address, old));
+	if (pte_write(pte) && (vmf->flags & FAULT_FLAG_WRITE))
+		pte = pte_mkdirty(pte);
+	ptep_modify_prot_commit(vma, vmf->address, vmf->pte, old, pte);
+	update_mmu_cache_range(vmf, vma, vmf->address, vmf->pte, 1);
+	emul_count_fault(ctx);
+out:
+	pte_unmap_unlock(vmf->pte, vmf->ptl);
+	return true;
+}
+
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
+static bool emul_hint_fault_pmd(struct mmpath_ctx *ctx, struct vm_fault *vmf)
+{
+	unsigned long haddr = vmf->address & PMD_MASK;
+	struct vm_area_struct *vma = vmf->vma;
+	pmd_t pmd;
+
+	vmf->ptl = pmd_lock(vma->vm_mm, vmf->pmd);
+	if (!pmd_same(pmdp_get(vmf->pmd), vmf->orig_pmd))
+		goto out;
+	pmd = pmd_mkyoung(emul_accessible_pmd(vma, haddr, pmdp_get(vmf->pmd)));
+	if (pmd_write(pmd) && (vmf->flags & FAULT_FLAG_WRITE))
+		pmd = pmd_mkdirty(pmd);
+	set_pmd_at(vma->vm_mm, haddr, vmf->pmd, pmd);
+	update_mmu_cache_pmd(vma, vmf->address, vmf->pmd);
+	emul_count_fault(ctx);
+out:
+	spin_unlock(vmf->ptl);
+	return true;
+}
+#endif
+
+/* Walks: bring page tables into line with the sample and the PAB */
+
+/*
+ * @e: what is tracked, or NULL to give every page back
+ * @full: look at pages outside the sample too, to give them back
+ */
+struct emul_walk {
+	struct emul *e;
+	bool full;
+	unsigned long scanned, escaped;
+};
+
+static void emul_walk_huge(struct emul_walk *w, struct vm_area_struct *vma,
+			   unsigned long addr, pmd_t *pmd)
+{
+	u64 page = addr >> PAGE_SHIFT;
+
+	w->scanned++;
+	if (!w->e || w->e->paused || !emul_sampled(w->e->shift, page, true)) {
+		emul_unprotect_pmd(vma, addr, pmd);
+	} else if (!pmd_protnone(pmdp_get(pmd)) && emul_wanted(w->e, page, true)) {
+		emul_protect_pmd(vma, addr, pmd);
+		w->escaped++;
+	}
+}
+
+/* Returns whether the entry now needs a flush. */
+static bool emul_walk_pte(struct emul_walk *w, struct vm_area_struct *vma,
+			  unsigned long addr, pte_t *pte)
+{
+	u64 page = addr >> PAGE_SHIFT;
+	pte_t old = ptep_get(pte);
+
+	if (!pte_present(old))
+		return false;
+	w->scanned++;
+	if (!w->e || w->e->paused || !mmpath_sampled(page, w->e->shift)) {
+		emul_unprotect_pte(vma, addr, pte);
+		return false;
+	}
+	if (pte_protnone(old) || !emul_wanted(w->e, page, false) ||
+	    !emul_protect_pte(vma, addr, pte))
+		return false;
+	w->escaped++;
+	return true;
+}
+
+static unsigned long emul_walk_next(const struct emul_walk *w, unsigned long addr)
+{
+	u64 page = addr >> PAGE_SHIFT;
+
+	if (!w->e || w->full)
+		return addr + PAGE_SIZE;
+	return mmpath_sample_of_block((page >> w->e->shift) + 1, w->e->shift) << PAGE_SHIFT;
+}
+
+static unsigned long emul_walk_first(const struct emul_walk *w, unsigned long addr)
+{
+	u64 page = addr >> PAGE_SHIFT, first;
+
+	if (!w->e || w->full)
+		return addr;
+	first = mmpath_sample_of_block(page >> w->e->shift, w->e->shift);
+	return first >= page ? first << PAGE_SHIFT : emul_walk_next(w, addr);
+}
+
+static int emul_walk_pmd(pmd_t *pmd, unsigned long start, unsigned long end,
+			 struct mm_walk *walk)
+{
+	unsigned long addr, from = 0, to = 0;
+	struct vm_area_struct *vma = walk->vma;
+	struct emul_walk *w = walk->private;
+	pte_t *pte;
+	spinlock_t *ptl;	/* of the page table */
+
+	ptl = pmd_trans_huge_lock(pmd, vma);
+	if (ptl) {
+		emul_walk_huge(w, vma, start & PMD_MASK, pmd);
+		spin_unlock(ptl);
+		return 0;
+	}
+	pte = pte_offset_map_lock(walk->mm, pmd, start, &ptl);
+	if (!pte)
+		return 0;
+	for (addr = emul_walk_first(w, start); addr < end; addr = emul_walk_next(w, addr)) {
+		if (!emul_walk_pte(w, vma, addr, pte + ((addr - start) >> PAGE_SHIFT)))
+			continue;
+		from = to ? from : addr;
+		to = addr + PAGE_SIZE;
+	}
+	if (to)
+		flush_tlb_range(vma, from, to);
+	pte_unmap_unlock(pte, ptl);
+	cond_resched();
+	return 0;
+}
+
+static int emul_walk_test(unsigned long start, unsigned long end, struct mm_walk *walk)
+{
+	return !emul_trackable(walk->vma);
+}
+
+static const struct mm_walk_ops emul_walk_ops = {
+	.pmd_entry = emul_walk_pmd,
+	.test_walk = emul_walk_test,
+	.walk_lock = PGWALK_RDLOCK,
+};
+
+/* mprotect() holds mmap_lock for writing and has marked the vma */
+static const struct mm_walk_ops emul_mprotect_ops = {
+	.pmd_entry = emul_walk_pmd,
+	.walk_lock = PGWALK_WRLOCK_VERIFY,
+};
+
+static void emul_walk(struct mm_struct *mm, struct emul_walk *w)
+{
+	mmap_assert_locked(mm);
+	walk_page_range(mm, 0, mm->task_size, &emul_walk_ops, w);
+}
+
+static void emul_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	struct emul *e = ctx->drv_data;
+	struct emul_walk w = { .e = e, .full = e->full_scan };
+	u64 now = ktime_get_ns();
+
+	if (!e->full_scan && now < e->next_scan)
+		return;
+	emul_walk(mm, &w);
+	mmpath_count(ctx, MMPATH_SCANNED, w.scanned);
+	if (!e->first_scan && !e->full_scan)
+		mmpath_count(ctx, MMPATH_ESCAPED, w.escaped);
+	e->first_scan = false;
+	e->full_scan = false;
+	now = ktime_get_ns() - now;
+	e->scan_ns += now;
+	e->next_scan = ktime_get_ns() + now * EMUL_SCAN_SHARE;
+}
+
+static void emul_clean(struct mm_struct *mm)
+{
+	struct emul_walk w = { };
+
+	mmap_read_lock(mm);
+	emul_walk(mm, &w);
+	mmap_read_unlock(mm);
+}
+
+static void emul_mprotect(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
+			  unsigned long start, unsigned long end)
+{
+	struct emul_walk w = { .e = ctx->drv_data };
+
+	if (emul_trackable(vma))
+		walk_page_range_vma(vma, start, end, &emul_mprotect_ops, &w);
+}
+
+/* The cost, and keeping it below the target */
+
+static u64 emul_group_ns(struct task_struct *leader)
+{
+	u64 ns = READ_ONCE(leader->signal->sum_sched_runtime);
+	struct task_struct *t;
+
+	for_each_thread(leader, t)
+		ns += task_sched_runtime(t);
+	return ns;
+}
+
+/* What the program has run so far. To the nanosecond: bursts are short. */
+static u64 emul_cpu_ns(struct mm_struct *mm)
+{
+	struct task_struct *owner;
+	u64 ns = 0;
+
+	rcu_read_lock();
+	owner = rcu_dereference(mm->owner);
+	if (!owner && current->flags & PF_EXITING)
+		owner = current;	/* the last one takes its mm along */
+	if (owner)
+		ns = emul_group_ns(owner);
+	rcu_read_unlock();
+	return ns;
+}
+
+static void emul_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
+{
+	struct emul *e = ctx->drv_data;
+
+	mmpath_set_shift(ctx, shift);
+	emul_reshape(e, shift);
+	e->full_scan = true;
+	e->cheap_epochs = 0;
+}
+
+/* How much coarser the sample must be for a burst to see it several times. */
+static unsigned int emul_coarser(const struct emul *e, struct mm_struct *mm)
+{
+	unsigned long most = max(e->fault_budget / EMUL_ROUNDS, EMUL_MIN_SAMPLE * 1UL);
+	unsigned long pages = get_mm_rss(mm) >> e->shift;
+
+	if (pages <= most || e->shift == MMPATH_MAX_SHIFT)
+		return 0;
+	return min_t(unsigned int, 1 + ilog2(pages / most), MMPATH_MAX_SHIFT - e->shift);
+}
+
+/* What faults and scans cost since the epoch began. */
+static u64 emul_cost_ns(const struct emul *e)
+{
+	return (atomic_long_read(&e->faults) - e->faults_seen) * emul_param(EMUL_FAULT_NS) +
+		e->scan_ns;
+}
+
+/*
+ * The program's own time since the epoch began: what is left when the cost is
+ * taken off. Where faults are nearly all there is, that is less than what
+ * fault_ns is wrong by; own time is taken to be 1/32 at least.
+ */
+static u64 emul_own_ns(const struct emul *e, struct mm_struct *mm)
+{
+	u64 ns = emul_cpu_ns(mm), cost_ns = emul_cost_ns(e);
+
+	ns = ns > e->cpu_ns ? ns - e->cpu_ns : 1;
+	return max3(ns > cost_ns ? ns - cost_ns : 0, ns / 32, 1ULL);
+}
+
+/* The budget is used up, the fault has paused: from the next burst a smaller sample. */
+static void emul_exhausted(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	struct emul *e = ctx->drv_data;
+	unsigned int more = emul_coarser(e, mm);
+
+	if (!e->paused || e->burst_ns)
+		return;
+	e->burst_ns = emul_own_ns(e, mm);
+	mmpath_end_burst(ctx);
+	if (more)
+		emul_set_shift(ctx, e->shift + more);
+	e->full_scan = true;
+}
+
+static void emul_begin_epoch(struct emul *e, struct mm_struct *mm, u64 own_ns)
+{
+	u64 budget_ns = own_ns * emul_param(EMUL_OVERHEAD_TARGET);
+
+	WRITE_ONCE(e->faults_seen, atomic_long_read(&e->faults));
+	WRITE_ONCE(e->fault_budget, max_t(u64, EMUL_MIN_BUDGET,
+					  div64_u64(budget_ns, 100 * emul_param(EMUL_FAULT_NS))));
+	e->cpu_ns = emul_cpu_ns(mm);
+	e->scan_ns = 0;
+	e->burst_ns = 0;
+}
+
+static void emul_resume(struct mmpath_ctx *ctx)
+{
+	struct emul *e = ctx->drv_data;
+
+	emul_reshape(e, e->shift);
+	WRITE_ONCE(e->paused, false);
+	e->full_scan = true;
+}
+
+/* Far below the target for a while: see more pages. */
+static void emul_refine(struct mmpath_ctx *ctx, u64 permille)
+{
+	struct emul *e = ctx->drv_data;
+
+	if (permille * 3 >= emul_param(EMUL_OVERHEAD_TARGET) * 10)
+		e->cheap_epochs = 0;
+	else if (e->shift > emul_param(EMUL_SAMPLE_SHIFT) &&
+		 ++e->cheap_epochs >= EMUL_CHEAP_EPOCHS)
+		emul_set_shift(ctx, e->shift - 1);
+}
+
+/* The end of an epoch, or of all: what it cost, and what a burst stands for. */
+static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	struct emul *e = ctx->drv_data;
+	u64 own_ns = emul_own_ns(e, mm);
+
+	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + emul_cost_ns(e));
+	WRITE_ONCE(ctx->own_ns, ctx->own_ns + own_ns);
+	if (e->burst_ns) {
+		ctx->scale_num = max(own_ns, e->burst_ns);
+		ctx->scale_den = e->burst_ns;
+	}
+	return own_ns;
+}
+
+static void emul_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
+{
+	struct emul *e = ctx->drv_data;
+	u64 own_ns;
+
+	if (early) {
+		emul_exhausted(ctx, mm);
+		return;
+	}
+	emul_exhausted(ctx, mm);	/* the kick may still be on its way */
+	own_ns = emul_account(ctx, mm);
+	if (e->paused)
+		emul_resume(ctx);
+	else if (emul_param(EMUL_OVERHEAD_TARGET))
+		emul_refine(ctx, div64_u64(emul_cost_ns(e) * 1000, own_ns));
+	emul_begin_epoch(e, mm, own_ns);
+}
+
+/* The life of a context */
+
+static void emul_free(struct emul *e)
+{
+	emul_pab_free(&e->pab);
+	emul_pab_free(&e->huge);
+	kvfree(e);
+}
+
+static int emul_attach(struct mmpath_ctx *ctx)
+{
+	struct emul *e = kvzalloc(sizeof(*e), GFP_KERNEL);
+
+	if (!e)
+		return -ENOMEM;
+	spin_lock_init(&e->lock);
+	e->pab_entries = emul_param(EMUL_PAB_ENTRIES);
+	e->pab_ways = emul_param(EMUL_PAB_WAYS);
+	e->filter_entries = emul_param(EMUL_FILTER_ENTRIES);
+	if (emul_pab_alloc(&e->pab, e->pab_entries) ||
+	    emul_pab_alloc(&e->huge, e->pab_entries >> PMD_ORDER)) {
+		emul_free(e);
+		return -ENOMEM;
+	}
+	emul_begin_epoch(e, ctx->mm, READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC);
+	e->first_scan = true;
+	emul_reshape(e, emul_param(EMUL_SAMPLE_SHIFT));
+	ctx->pab_reach = max(e->pab_entries, 1UL << PMD_ORDER);
+	ctx->drv_data = e;
+	mmpath_set_shift(ctx, e->shift);
+	return 0;
+}
+
+static void emul_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	emul_account(ctx, ctx->mm);
+	if (mm)
+		emul_clean(mm);
+	emul_free(ctx->drv_data);
+}
+
+static bool emul_check(void)
+{
+	return emul_param(EMUL_PAB_WAYS) <= emul_param(EMUL_PAB_ENTRIES);
+}
+
+static unsigned int emul_log_entries(void)
+{
+	return emul_param(EMUL_LOG_ENTRIES);
+}
+
+static struct mmpath_driver emul_driver = {
+	.name = "emul",
+	.caps = MMPATH_CAP_COMPLETE | MMPATH_CAP_SAMPLED | MMPATH_CAP_BURST | MMPATH_CAP_SOFTWARE,
+	.params = emul_params,
+	.check = emul_check,
+	.log_entries = emul_log_entries,
+	.attach = emul_attach,
+	.detach = emul_detach,
+	.scan = emul_scan,
+	.clean = emul_clean,
+	.epoch = emul_epoch,
+	.hint_fault = emul_hint_fault,
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
+	.hint_fault_pmd = emul_hint_fault_pmd,
+#endif
+	.touched = emul_touched,
+	.mprotect = emul_mprotect,
+};
+
+static int __init emul_init(void)
+{
+	mmpath_register_driver(&emul_driver);
+	return 0;
+}
+core_initcall(emul_init);
+
+#ifdef CONFIG_MMPATH_KUNIT_TEST
+#include "tests/drv-emul-kunit.h"
+#endif

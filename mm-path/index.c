@@ -1,0 +1,632 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From pages to places on a stack.
+ *
+ * Both stacks need the same map: given a page, at which place (a u32) of the
+ * stack is it; given a place, which page is there. 64-bit page numbers are
+ * too dear to be stored at each place, so a page is known by the number of its
+ * entry in this map:
+ *
+ *	page --(>> shift)--> block --(hash)--> chunk --> value[block % 128]
+ *
+ *	id = chunk << 7 | block % 128			 (32 bits)
+ *
+ * A chunk holds the places of 128 consecutive blocks, 512 bytes. Exactly one
+ * page of a block is sampled (see model.h), so blocks leave no gap for the
+ * pages that are not: a region that is touched all over costs
+ *
+ *	4 bytes + (32 + 4) / 128  =  4.3 bytes per sampled page
+ *
+ * whatever the sampling. A page alone in its chunk costs 548.
+ *
+ * Chunks are found by linear hashing: buckets are chains, and one bucket is
+ * split in two each time a chunk is added. No insertion ever rehashes the whole
+ * table, no allocation is larger than a page (but for the array of pointers
+ * to the leaves, 8 bytes for each 128 chunks), and when there is no memory
+ * for one more bucket the chains get longer, which is all that happens.
+ *
+ * When the sample is made coarser, blocks 2b and 2b + 1 become block b and
+ * the one of the two that is in the coarser sample keeps its place. Chunks 2c
+ * and 2c + 1 become chunk c. This is done in place, hence cannot fail.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/string.h>
+
+#include "model.h"
+
+#define VEC_FIRST_BYTES		64
+#define VEC_FIRST_LEAVES	2
+#define HEAD_ORDER		2
+
+static int vec_grow_first(struct mmpath_vec *v, struct mmpath_mem *mem)
+{
+	size_t old = (size_t)v->nr << v->order;
+	size_t bytes = old ? 2 * old : max_t(size_t, VEC_FIRST_BYTES, 1 << v->order);
+	void *leaf = mmpath_mem_alloc(mem, bytes);
+
+	if (!leaf)
+		return -ENOMEM;
+	if (old)
+		memcpy(leaf, v->leaf[0], old);
+	mmpath_mem_free(mem, v->leaf[0], old);
+	v->leaf[0] = leaf;
+	v->nr = bytes >> v->order;
+	return 0;
+}
+
+static int vec_grow_leaves(struct mmpath_vec *v, struct mmpath_mem *mem)
+{
+	u32 nr = v->nr_leaf ? 2 * v->nr_leaf : VEC_FIRST_LEAVES;
+	void **leaf = mmpath_mem_alloc(mem, nr * sizeof(*leaf));
+
+	if (!leaf)
+		return -ENOMEM;
+	if (v->nr_leaf)
+		memcpy(leaf, v->leaf, v->nr_leaf * sizeof(*leaf));
+	mmpath_mem_free(mem, v->leaf, v->nr_leaf * sizeof(*leaf));
+	v->leaf = leaf;
+	v->nr_leaf = nr;
+	return 0;
+}
+
+/**
+ * mmpath_vec_grow() - make room for more elements
+ * @v: zeroed but for its order, or grown before
+ * @mem: where memory comes from
+ *
+ * New elements are zeroed. Elements of the first leaf move while it is
+ * smaller than a page: take no pointer across this.
+ *
+ * Return: 0, or -ENOMEM and nothing changed.
+ */
+int mmpath_vec_grow(struct mmpath_vec *v, struct mmpath_mem *mem)
+{
+	u32 per_leaf = 1U << (MMPATH_LEAF_SHIFT - v->order);
+	u32 i = v->nr / per_leaf;
+
+	if (i >= v->nr_leaf && vec_grow_leaves(v, mem))
+		return -ENOMEM;
+	if (v->nr < per_leaf)
+		return vec_grow_first(v, mem);
+	v->leaf[i] = mmpath_mem_alloc(mem, 1U << MMPATH_LEAF_SHIFT);
+	if (!v->leaf[i])
+		return -ENOMEM;
+	v->nr += per_leaf;
+	return 0;
+}
+
+/**
+ * mmpath_vec_shrink() - give back the last leaf
+ * @v: the array; of more than one leaf, else nothing is done
+ * @mem: where memory came from
+ */
+void mmpath_vec_shrink(struct mmpath_vec *v, struct mmpath_mem *mem)
+{
+	u32 per_leaf = 1U << (MMPATH_LEAF_SHIFT - v->order);
+	u32 last = v->nr / per_leaf;
+
+	if (last < 2)
+		return;
+	mmpath_mem_free(mem, v->leaf[last - 1], 1U << MMPATH_LEAF_SHIFT);
+	v->leaf[last - 1] = NULL;
+	v->nr -= per_leaf;
+}
+
+/**
+ * mmpath_vec_free() - give back all memory of an array
+ * @v: the array; empty afterwards
+ * @mem: where memory came from
+ */
+void mmpath_vec_free(struct mmpath_vec *v, struct mmpath_mem *mem)
+{
+	u32 per_leaf = 1U << (MMPATH_LEAF_SHIFT - v->order);
+	u32 bytes = min(v->nr, per_leaf) << v->order;
+	u32 i;
+
+	for (i = 0; i < v->nr_leaf; i++)
+		mmpath_mem_free(mem, v->leaf[i], bytes);
+	mmpath_mem_free(mem, v->leaf, v->nr_leaf * sizeof(*v->leaf));
+	v->leaf = NULL;
+	v->nr = 0;
+	v->nr_leaf = 0;
+}
+
+/**
+ * mmpath_vec_bytes() - memory an array takes
+ * @v: the array
+ *
+ * Return: bytes, the struct not included.
+ */
+size_t mmpath_vec_bytes(const struct mmpath_vec *v)
+{
+	return ((size_t)v->nr << v->order) + v->nr_leaf * sizeof(*v->leaf);
+}
+
+static u32 *head_at(const struct mmpath_index *ix, u32 bucket)
+{
+	return mmpath_vec_at(&ix->heads, bucket, HEAD_ORDER);
+}
+
+static u32 bucket_of(const struct mmpath_index *ix, u64 number)
+{
+	u32 bucket;
+
+	number ^= number >> 32;
+	bucket = (number * 0x9e3779b97f4a7c15ULL) >> 32;
+	bucket &= ix->head_mask;
+	return bucket < ix->nr_heads ? bucket : bucket & (ix->head_mask >> 1);
+}
+
+static u32 chunk_lookup(const struct mmpath_index *ix, u64 number)
+{
+	const struct mmpath_chunk *c;
+	u32 chunk = ix->last;
+
+	if (chunk && mmpath_index_chunk(ix, chunk)->number == number)
+		return chunk;
+	if (!ix->nr_heads)
+		return 0;
+	chunk = *head_at(ix, bucket_of(ix, number));
+	for (; chunk; chunk = c->next) {
+		c = mmpath_index_chunk(ix, chunk);
+		if (c->number == number)
+			break;
+	}
+	return chunk;
+}
+
+static u32 chunk_find(struct mmpath_index *ix, u64 number)
+{
+	u32 chunk = chunk_lookup(ix, number);
+
+	if (chunk)
+		ix->last = chunk;
+	return chunk;
+}
+
+static u32 id_of(u32 chunk, u64 block)
+{
+	return chunk ? chunk * MMPATH_CHUNK + block % MMPATH_CHUNK : 0;
+}
+
+static void chunk_link(struct mmpath_index *ix, u32 chunk)
+{
+	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
+	u32 *head = head_at(ix, bucket_of(ix, c->number));
+
+	c->next = *head;
+	*head = chunk;
+}
+
+static void chunk_unlink(struct mmpath_index *ix, u32 chunk)
+{
+	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
+	u32 *link = head_at(ix, bucket_of(ix, c->number));
+
+	while (*link != chunk)
+		link = &mmpath_index_chunk(ix, *link)->next;
+	*link = c->next;
+}
+
+/* One more bucket: it takes its share from the one that stood in for it. */
+static int bucket_split(struct mmpath_index *ix)
+{
+	u32 chunk, next, *head;
+
+	if (ix->nr_heads == ix->heads.nr && mmpath_vec_grow(&ix->heads, ix->mem))
+		return -ENOMEM;
+	if (ix->nr_heads > ix->head_mask)
+		ix->head_mask = 2 * ix->head_mask + 1;
+	if (!ix->nr_heads++)
+		return 0;
+	head = head_at(ix, (ix->nr_heads - 1) & (ix->head_mask >> 1));
+	chunk = *head;
+	for (*head = 0; chunk; chunk = next) {
+		next = mmpath_index_chunk(ix, chunk)->next;
+		chunk_link(ix, chunk);
+	}
+	return 0;
+}
+
+/* A chunk number that is not in use: from the list, or a new one. */
+static u32 chunk_number_get(struct mmpath_index *ix)
+{
+	u32 chunk = ix->free_chunk;
+
+	if (chunk) {
+		ix->free_chunk = mmpath_index_chunk(ix, chunk)->next;
+		return chunk;
+	}
+	chunk = ix->top_chunk + 1;
+	if (chunk == MMPATH_MAX_CHUNKS)
+		return 0;
+	if (chunk >= ix->chunks.nr && mmpath_vec_grow(&ix->chunks, ix->mem))
+		return 0;
+	ix->top_chunk = chunk;
+	return chunk;
+}
+
+static void chunk_number_put(struct mmpath_index *ix, u32 chunk)
+{
+	mmpath_index_chunk(ix, chunk)->next = ix->free_chunk;
+	ix->free_chunk = chunk;
+}
+
+static u32 chunk_add(struct mmpath_index *ix, u64 number)
+{
+	struct mmpath_chunk *c;
+	u32 chunk;
+
+	if (ix->nr_chunks >= ix->nr_heads && bucket_split(ix) && !ix->nr_heads)
+		return 0;
+	chunk = chunk_number_get(ix);
+	if (!chunk)
+		return 0;
+	c = mmpath_index_chunk(ix, chunk);
+	c->value = mmpath_mem_alloc(ix->mem, MMPATH_CHUNK * sizeof(*c->value));
+	if (!c->value) {
+		chunk_number_put(ix, chunk);
+		return 0;
+	}
+	c->number = number;
+	c->used = 0;
+	chunk_link(ix, chunk);
+	ix->nr_chunks++;
+	ix->last = chunk;
+	return chunk;
+}
+
+/* Frees a chunk that is in no bucket. */
+static void chunk_free(struct mmpath_index *ix, u32 chunk)
+{
+	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
+
+	mmpath_mem_free(ix->mem, c->value, MMPATH_CHUNK * sizeof(*c->value));
+	c->value = NULL;
+	chunk_number_put(ix, chunk);
+	ix->nr_chunks--;
+	ix->last = 0;
+}
+
+/* Frees a chunk if nothing is left in it. */
+static void chunk_put(struct mmpath_index *ix, u32 chunk)
+{
+	if (mmpath_index_chunk(ix, chunk)->used)
+		return;
+	chunk_unlink(ix, chunk);
+	chunk_free(ix, chunk);
+}
+
+/**
+ * mmpath_index_init() - an empty index
+ * @ix: the index
+ * @mem: where memory comes from
+ * @shift: one page in 2^@shift is sampled
+ * @moved: see struct mmpath_index
+ *
+ * Allocates nothing.
+ */
+void mmpath_index_init(struct mmpath_index *ix, struct mmpath_mem *mem,
+		       unsigned int shift,
+		       void (*moved)(struct mmpath_index *ix, u32 place, u32 id))
+{
+	BUILD_BUG_ON(sizeof(struct mmpath_chunk) > 1 << MMPATH_CHUNK_ORDER);
+	memset(ix, 0, sizeof(*ix));
+	ix->mem = mem;
+	ix->moved = moved;
+	ix->shift = shift;
+	ix->chunks.order = MMPATH_CHUNK_ORDER;
+	ix->heads.order = HEAD_ORDER;
+}
+
+/**
+ * mmpath_index_destroy() - forget everything, give back all memory
+ * @ix: the index; empty and usable afterwards
+ *
+ * Does not call @ix->moved.
+ */
+void mmpath_index_destroy(struct mmpath_index *ix)
+{
+	u32 chunk;
+
+	for (chunk = 1; chunk <= ix->top_chunk; chunk++)
+		mmpath_mem_free(ix->mem, mmpath_index_chunk(ix, chunk)->value,
+				MMPATH_CHUNK * sizeof(u32));
+	mmpath_vec_free(&ix->chunks, ix->mem);
+	mmpath_vec_free(&ix->heads, ix->mem);
+	mmpath_index_init(ix, ix->mem, ix->shift, ix->moved);
+}
+
+/**
+ * mmpath_index_bytes() - memory an index takes
+ * @ix: the index
+ *
+ * Return: bytes, the struct not included.
+ */
+size_t mmpath_index_bytes(const struct mmpath_index *ix)
+{
+	return mmpath_vec_bytes(&ix->chunks) + mmpath_vec_bytes(&ix->heads) +
+	       (size_t)ix->nr_chunks * MMPATH_CHUNK * sizeof(u32);
+}
+
+/**
+ * mmpath_index_find() - look up a page
+ * @ix: the index
+ * @page: a sampled page
+ *
+ * Return: the id of its block, or 0 if there is no chunk for it.
+ */
+u32 mmpath_index_find(struct mmpath_index *ix, u64 page)
+{
+	u64 block = page >> ix->shift;
+	u32 chunk = chunk_find(ix, block / MMPATH_CHUNK);
+
+	return chunk ? chunk * MMPATH_CHUNK + block % MMPATH_CHUNK : 0;
+}
+
+/**
+ * mmpath_index_peek() - look up a page and leave the cache as it is
+ * @ix: the index
+ * @page: a sampled page
+ *
+ * Return: the id of its block, or 0 if there is no chunk for it.
+ */
+u32 mmpath_index_peek(const struct mmpath_index *ix, u64 page)
+{
+	u64 block = page >> ix->shift;
+
+	return id_of(chunk_lookup(ix, block / MMPATH_CHUNK), block);
+}
+
+/**
+ * mmpath_index_get() - look up a page, make room for it if it is new
+ * @ix: the index
+ * @page: a sampled page
+ *
+ * To be followed by mmpath_index_set(), or else by mmpath_index_put().
+ *
+ * Return: the id of its block, or 0 if there is no memory.
+ */
+u32 mmpath_index_get(struct mmpath_index *ix, u64 page)
+{
+	u64 block = page >> ix->shift;
+	u32 chunk = chunk_find(ix, block / MMPATH_CHUNK);
+
+	if (!chunk)
+		chunk = chunk_add(ix, block / MMPATH_CHUNK);
+	return id_of(chunk, block);
+}
+
+/**
+ * mmpath_index_page() - the sampled page of a block
+ * @ix: the index
+ * @id: of a block that has a value
+ *
+ * Return: the page.
+ */
+u64 mmpath_index_page(const struct mmpath_index *ix, u32 id)
+{
+	u64 block = mmpath_index_chunk(ix, id / MMPATH_CHUNK)->number;
+
+	block = block * MMPATH_CHUNK + id % MMPATH_CHUNK;
+	return mmpath_sample_of_block(block, ix->shift);
+}
+
+/**
+ * mmpath_index_set() - give a block another place, or none
+ * @ix: the index
+ * @id: the block, whose id must not be used any more if @place is 0
+ * @place: the place, 0 for none
+ */
+void mmpath_index_set(struct mmpath_index *ix, u32 id, u32 place)
+{
+	struct mmpath_chunk *c = mmpath_index_chunk(ix, id / MMPATH_CHUNK);
+	u32 *value = c->value + id % MMPATH_CHUNK;
+
+	c->used += !!place - !!*value;
+	*value = place;
+	if (!place)
+		chunk_put(ix, id / MMPATH_CHUNK);
+}
+
+/**
+ * mmpath_index_put() - undo mmpath_index_get()
+ * @ix: the index
+ * @id: what mmpath_index_get() returned, not 0
+ */
+void mmpath_index_put(struct mmpath_index *ix, u32 id)
+{
+	chunk_put(ix, id / MMPATH_CHUNK);
+}
+
+/*
+ * The blocks of @c at the next coarser shift: the first half of its values
+ * for an even chunk, the second half for an odd one, the other half empty.
+ */
+static void chunk_coarsen(struct mmpath_index *ix, struct mmpath_chunk *c)
+{
+	u64 block = c->number * (MMPATH_CHUNK / 2);
+	u64 mask = MMPATH_VPN_MASK >> (ix->shift + 1);
+	u32 half = MMPATH_CHUNK / 2 * sizeof(u32);
+	u32 i, kept;
+
+	c->used = 0;
+	for (i = 0; i < MMPATH_CHUNK / 2; i++, block++) {
+		kept = 2 * i + mmpath_sample_bit(block & mask, ix->shift + 1);
+		if (c->value[kept ^ 1])
+			ix->moved(ix, c->value[kept ^ 1], 0);
+		c->value[i] = c->value[kept];
+		c->used += !!c->value[i];
+	}
+	if (c->number & 1) {
+		memcpy(c->value + MMPATH_CHUNK / 2, c->value, half);
+		memset(c->value, 0, half);
+	} else {
+		memset(c->value + MMPATH_CHUNK / 2, 0, half);
+	}
+	c->number >>= 1;
+}
+
+/* Puts the values of a chunk where they belong now: a twin, or itself. */
+static void chunk_rejoin(struct mmpath_index *ix, u32 chunk)
+{
+	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
+	u32 i, twin = c->used ? chunk_find(ix, c->number) : 0;
+	struct mmpath_chunk *to = twin ? mmpath_index_chunk(ix, twin) : c;
+	u32 id = (twin ? twin : chunk) * MMPATH_CHUNK;
+
+	for (i = 0; i < MMPATH_CHUNK; i++) {
+		if (!c->value[i])
+			continue;
+		to->value[i] = c->value[i];
+		ix->moved(ix, c->value[i], id + i);
+	}
+	if (twin)
+		to->used += c->used;
+	if (twin || !c->used)
+		chunk_free(ix, chunk);
+	else
+		chunk_link(ix, chunk);
+}
+
+/**
+ * mmpath_index_coarsen() - halve the sample
+ * @ix: the index; its shift grows by one
+ *
+ * Calls @ix->moved for each page: all ids change. Must not be called at
+ * MMPATH_MAX_SHIFT. Allocates nothing, cannot fail; time is proportional to
+ * the chunks in use.
+ */
+void mmpath_index_coarsen(struct mmpath_index *ix)
+{
+	u32 i;
+
+	for (i = 0; i < ix->nr_heads; i++)
+		*head_at(ix, i) = 0;
+	ix->last = 0;
+	for (i = 1; i <= ix->top_chunk; i++) {
+		struct mmpath_chunk *c = mmpath_index_chunk(ix, i);
+
+		if (!c->value)
+			continue;
+		chunk_coarsen(ix, c);
+		chunk_rejoin(ix, i);
+	}
+	ix->shift++;
+}
+
+/* A range of pages, and where it goes; to == from: nowhere, forget it. */
+struct range {
+	u64 first, last, to;
+	int err;
+};
+
+static void page_move(struct mmpath_index *ix, u32 place, u64 page, struct range *r)
+{
+	u64 new = page - r->first + r->to;
+	u32 id = 0;
+
+	if (r->to != r->first && mmpath_sampled(new, ix->shift)) {
+		id = mmpath_index_get(ix, new);
+		if (!id)
+			r->err = -ENOMEM;
+		else
+			mmpath_index_set(ix, id, place);
+	}
+	ix->moved(ix, place, id);
+}
+
+/* The chunk array may grow in page_move(): no chunk pointer is kept. */
+static void range_chunk(struct mmpath_index *ix, u32 chunk, struct range *r)
+{
+	u32 i, place;
+	u64 page;
+
+	for (i = 0; i < MMPATH_CHUNK; i++) {
+		place = mmpath_index_chunk(ix, chunk)->value[i];
+		if (!place)
+			continue;
+		page = mmpath_index_page(ix, chunk * MMPATH_CHUNK + i);
+		if (page < r->first || page > r->last)
+			continue;
+		page_move(ix, place, page, r);
+		mmpath_index_chunk(ix, chunk)->value[i] = 0;
+		mmpath_index_chunk(ix, chunk)->used--;
+	}
+	chunk_put(ix, chunk);
+}
+
+/* Each chunk of the range, or each chunk there is if they are fewer. */
+static void range_walk(struct mmpath_index *ix, struct range *r)
+{
+	unsigned int shift = ix->shift + MMPATH_CHUNK_SHIFT;
+	u64 number, first = r->first >> shift, last = r->last >> shift;
+	u32 chunk, top = ix->top_chunk;
+
+	if (last - first < top) {
+		for (number = first; number <= last; number++) {
+			chunk = chunk_find(ix, number);
+			if (chunk)
+				range_chunk(ix, chunk, r);
+		}
+		return;
+	}
+	for (chunk = 1; chunk <= top; chunk++) {
+		struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
+
+		if (c->value && c->number >= first && c->number <= last)
+			range_chunk(ix, chunk, r);
+	}
+}
+
+static u64 range_last(u64 first, u64 nr)
+{
+	return nr - 1 > U64_MAX - first ? U64_MAX : first + nr - 1;
+}
+
+/**
+ * mmpath_index_forget() - remove a range of pages
+ * @ix: the index
+ * @first: first page
+ * @nr: pages
+ *
+ * Calls @ix->moved with id 0 for each page that was there.
+ */
+void mmpath_index_forget(struct mmpath_index *ix, u64 first, u64 nr)
+{
+	struct range r = { .first = first, .to = first };
+
+	if (!nr)
+		return;
+	r.last = range_last(first, nr);
+	range_walk(ix, &r);
+}
+
+/**
+ * mmpath_index_move() - rename a range of pages
+ * @ix: the index
+ * @from: first page
+ * @to: its new name
+ * @nr: pages
+ *
+ * What was at the new names is forgotten, and so are the pages whose new
+ * name is not in the sample. Calls @ix->moved for each page.
+ *
+ * Return: 0; -EINVAL if the two ranges overlap (nothing was done); -ENOMEM if
+ * there was no memory for some pages, which are then forgotten.
+ */
+int mmpath_index_move(struct mmpath_index *ix, u64 from, u64 to, u64 nr)
+{
+	struct range r = { .first = from, .to = to };
+
+	if (!nr || from == to)
+		return 0;
+	if (nr > U64_MAX - max(from, to) || max(from, to) - min(from, to) < nr)
+		return -EINVAL;
+	mmpath_index_forget(ix, to, nr);
+	r.last = range_last(from, nr);
+	range_walk(ix, &r);
+	return r.err;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the two stacks share: an array that grows without moving, and the map
+ * from pages to places on a stack. See index.c.
+ */
+#ifndef _MM_PATH_INDEX_H
+#define _MM_PATH_INDEX_H
+
+#include <linux/types.h>
+
+struct mmpath_mem;
+
+#define MMPATH_LEAF_SHIFT	12	/* largest leaf of a vec: 4096 bytes */
+#define MMPATH_CHUNK_SHIFT	7
+#define MMPATH_CHUNK		(1U << (MMPATH_CHUNK_SHIFT))
+#define MMPATH_CHUNK_ORDER	5	/* a struct mmpath_chunk each 32 bytes */
+#define MMPATH_MAX_CHUNKS	(1U << (32 - MMPATH_CHUNK_SHIFT))
+
+/**
+ * struct mmpath_vec - an array in leaves of a page
+ * @leaf: the leaves
+ * @nr: elements there is room for
+ * @nr_leaf: pointers there is room for in @leaf
+ * @order: an element takes 2^@order bytes
+ *
+ * The first leaf doubles until it is a page; from then on elements stay
+ * where they are and growth costs one page.
+ */
+struct mmpath_vec {
+	void **leaf;
+	u32 nr;
+	u32 nr_leaf;
+	unsigned int order;
+};
+
+/* @order is that of the vec: a constant here makes this two loads. */
+static inline void *mmpath_vec_at(const struct mmpath_vec *v, u32 i,
+				  unsigned int order)
+{
+	u32 per_leaf = 1U << (MMPATH_LEAF_SHIFT - order);
+
+	return (char *)v->leaf[i / per_leaf] + ((i % per_leaf) << order);
+}
+
+int mmpath_vec_grow(struct mmpath_vec *v, struct mmpath_mem *mem);
+void mmpath_vec_shrink(struct mmpath_vec *v, struct mmpath_mem *mem);
+void mmpath_vec_free(struct mmpath_vec *v, struct mmpath_mem *mem);
+size_t mmpath_vec_bytes(const struct mmpath_vec *v);
+
+/**
+ * struct mmpath_chunk - values of MMPATH_CHUNK consecutive blocks
+ * @number: first block >> MMPATH_CHUNK_SHIFT
+ * @value: of each block, 0 for a block that has none; NULL: not in use
+ * @next: in the hash chain, or in the list of chunks not in use
+ * @used: values that are not 0
+ */
+struct mmpath_chunk {
+	u64 number;
+	u32 *value;
+	u32 next;
+	u32 used;
+};
+
+/**
+ * struct mmpath_index - map from sampled pages to places on a stack
+ * @mem: where memory comes from
+ * @moved: called when the owner of a place changes: @place now belongs to
+ *	   the block @id, or to nobody if @id is 0
+ * @shift: one page in 2^@shift is sampled; block = page >> @shift
+ * @nr_chunks: chunks in use
+ * @top_chunk: highest chunk ever used (0 is never used)
+ * @free_chunk: list of chunks not in use any more
+ * @nr_heads: hash buckets
+ * @head_mask: 2^n - 1, the smallest that is at least @nr_heads - 1
+ * @last: chunk of the last lookup
+ * @chunks: struct mmpath_chunk
+ * @heads: u32, first chunk of each bucket
+ */
+struct mmpath_index {
+	struct mmpath_mem *mem;
+	void (*moved)(struct mmpath_index *ix, u32 place, u32 id);
+	unsigned int shift;
+	u32 nr_chunks;
+	u32 top_chunk;
+	u32 free_chunk;
+	u32 nr_heads;
+	u32 head_mask;
+	u32 last;
+	struct mmpath_vec chunks;
+	struct mmpath_vec heads;
+};
+
+static inline struct mmpath_chunk *
+mmpath_index_chunk(const struct mmpath_index *ix, u32 chunk)
+{
+	return mmpath_vec_at(&ix->chunks, chunk, MMPATH_CHUNK_ORDER);
+}
+
+/* The value of block @id. To make it 0 or no longer 0, use _set(). */
+static inline u32 *mmpath_index_at(const struct mmpath_index *ix, u32 id)
+{
+	return mmpath_index_chunk(ix, id / MMPATH_CHUNK)->value + id % MMPATH_CHUNK;
+}
+
+void mmpath_index_init(struct mmpath_index *ix, struct mmpath_mem *mem,
+		       unsigned int shift,
+		       void (*moved)(struct mmpath_index *ix, u32 place, u32 id));
+void mmpath_index_destroy(struct mmpath_index *ix);
+size_t mmpath_index_bytes(const struct mmpath_index *ix);
+u32 mmpath_index_find(struct mmpath_index *ix, u64 page);
+u32 mmpath_index_peek(const struct mmpath_index *ix, u64 page);
+u32 mmpath_index_get(struct mmpath_index *ix, u64 page);
+u64 mmpath_index_page(const struct mmpath_index *ix, u32 id);
+void mmpath_index_set(struct mmpath_index *ix, u32 id, u32 place);
+void mmpath_index_put(struct mmpath_index *ix, u32 id);
+void mmpath_index_coarsen(struct mmpath_index *ix);
+void mmpath_index_forget(struct mmpath_index *ix, u64 first, u64 nr);
+int mmpath_index_move(struct mmpath_index *ix, u64 from, u64 to, u64 nr);
+
+#endif /* _MM_PATH_INDEX_H */

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the floors of page access tracking know of each other: drivers hand
+ * records to the core, the core keeps contexts and feeds the models, the user
+ * interface reads both.
+ */
+#ifndef _MM_PATH_INTERNAL_H
+#define _MM_PATH_INTERNAL_H
+
+#include <linux/kfifo.h>
+#include <linux/kref.h>
+#include <linux/mm.h>
+#include <linux/mmpath.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/srcu.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+#include <uapi/linux/mmpath.h>
+#include "model.h"
+
+/*
+ * A record is the address of the page, and in the bits below it the order of
+ * the mapping and whether the access was a write.
+ */
+#define MMPATH_RECORD_WRITE	1UL
+#define MMPATH_RECORD_ORDER	1	/* shift; 5 bits */
+
+static inline unsigned long mmpath_record(unsigned long addr, unsigned int order,
+					  bool write)
+{
+	BUILD_BUG_ON(MMPATH_RECORD_ORDER + 5 > PAGE_SHIFT);
+	return (addr & (PAGE_MASK << order)) | order << MMPATH_RECORD_ORDER | write;
+}
+
+static inline unsigned int mmpath_record_order(unsigned long record)
+{
+	return record >> MMPATH_RECORD_ORDER & 31;
+}
+
+/* Totals since boot; names are files in stats/, see sysfs.c */
+enum mmpath_stat {
+	MMPATH_RECORDS,
+	MMPATH_FAULTS,
+	MMPATH_DROPPED_LOG_FULL,
+	MMPATH_STOPPED_NOMEM,
+	MMPATH_ATTACH_FAILED,
+	MMPATH_DRIVER_SWITCHES,
+	MMPATH_SCANNED,
+	MMPATH_ESCAPED,
+	NR_MMPATH_STATS,
+};
+
+extern atomic_long_t mmpath_stats[NR_MMPATH_STATS];
+extern const char * const mmpath_stat_names[NR_MMPATH_STATS];
+
+#define MMPATH_MAX_DOMAINS	4
+
+#define MMPATH_RECORDER_EVENTS	65536U
+
+/**
+ * struct mmpath_recorder - accesses on their way to a reader
+ * @fifo: written under the domain's lock, read under @lock
+ * @events: its buffer
+ * @lost: did not fit since the last that did
+ * @trusted: the reader may see addresses of privileged programs too
+ * @wait: readers
+ * @lock: of readers
+ */
+struct mmpath_recorder {
+	DECLARE_KFIFO_PTR(fifo, struct mmpath_event);
+	struct mmpath_event *events;
+	u64 lost;
+	bool trusted;
+	wait_queue_head_t wait;
+	struct mutex lock;	/* of readers only */
+};
+
+/**
+ * struct mmpath_domain - who asked for tracking, and gets a merged curve
+ * @ref: members hold one, and the owner
+ * @node: in the list of domains, under mmpath_mutex
+ * @lock: protects all below; nests inside a context's lock
+ * @mem: what the stack and the curve were allocated from
+ * @lru: the merged stack of the members; pages are context id and page number
+ * @mrc: its curve
+ * @stopped: an allocation failed, the curve has ended
+ * @nr_members: contexts in it
+ * @scale_num: what was counted in this epoch stands for @scale_num / @scale_den
+ * @scale_den: times as much, because the driver paused
+ * @recorder: of accesses, NULL until asked for
+ * @footprint: the most the stack held, pages
+ * @reach: what drivers filtered out, pages
+ * @stat: statistics of contexts that have gone
+ * @cost_ns: theirs too
+ * @own_ns: likewise
+ */
+struct mmpath_domain {
+	struct kref ref;
+	struct list_head node;
+	struct mutex lock;	/* see core.c */
+	struct mmpath_mem mem;
+	struct mmpath_stack lru;
+	struct mmpath_mrc mrc;
+	bool stopped;
+	int nr_members;
+	u64 scale_num, scale_den;
+	struct mmpath_recorder *recorder;
+	u64 footprint;
+	unsigned long reach;
+	unsigned long stat[NR_MMPATH_STATS];
+	u64 cost_ns, own_ns;
+};
+
+/**
+ * struct mmpath_ctx - the context of one tracked mm
+ * @ref: readers and workers hold one; the mm another until it is detached
+ * @id: key in the table of contexts; never 0
+ * @mm: pinned by mmgrab(); page tables only with mmget_not_zero()
+ * @pid: of the owner when it was attached, for people to read
+ * @drv: the driver, NULL between two
+ * @drv_data: the driver's
+ * @shift: one page in 2^shift is tracked (see mmpath_sampled())
+ * @pab_reach: pages the driver filters out, for people to read
+ * @log_lock: protects @log_head and the log's contents at it; innermost
+ * @log: ring of @log_size records
+ * @log_size: a power of two
+ * @log_head: where the next record goes
+ * @log_tail: the oldest record that was not drained
+ * @lock: protects what follows, and @log_tail
+ * @mem: what the models were allocated from
+ * @regions: regions and their models
+ * @domains: whose merged curve this context is in, in order of address; also
+ *	changed under mmpath_mutex only
+ * @nr_domains: how many
+ * @kicked: mmpath_kick() was called
+ * @stat: like mmpath_stats, of this context
+ * @bursts: that have ended
+ * @scale_num: like those of a domain; the driver sets them in epoch()
+ * @scale_den: see @scale_num
+ * @cost_ns: what tracking has cost so far
+ * @own_ns: CPU time of the program in that time, without the cost
+ * @records_per_sec: in the last epoch
+ * @epoch_records: records when it began
+ * @rcu: for readers of the table of contexts
+ */
+struct mmpath_ctx {
+	struct kref ref;
+	u32 id;
+	struct mm_struct *mm;
+	pid_t pid;
+	const struct mmpath_driver *drv;
+	void *drv_data;
+	unsigned int shift;
+	unsigned long pab_reach;
+	bool kicked;
+
+	spinlock_t log_lock;	/* see core.c */
+	unsigned long *log;
+	unsigned int log_size;
+	unsigned int log_head;
+	unsigned int log_tail;
+
+	struct mutex lock;	/* see core.c */
+	struct mmpath_mem mem;
+	struct mmpath_regions regions;
+	struct mmpath_domain *domains[MMPATH_MAX_DOMAINS];
+	int nr_domains;
+	atomic_long_t stat[NR_MMPATH_STATS];
+	unsigned long bursts;
+	u64 scale_num, scale_den;
+	u64 cost_ns, own_ns;
+	unsigned long records_per_sec;
+	unsigned long epoch_records;
+	struct rcu_head rcu;
+};
+
+static inline void mmpath_count(struct mmpath_ctx *ctx, enum mmpath_stat what, long n)
+{
+	atomic_long_add(n, &ctx->stat[what]);
+	atomic_long_add(n, &mmpath_stats[what]);
+}
+
+/* What a driver delivers */
+#define MMPATH_CAP_COMPLETE	BIT(0)	/* every access that passes the filter */
+#define MMPATH_CAP_SAMPLED	BIT(1)	/* can track a part of the pages */
+#define MMPATH_CAP_BURST	BIT(2)	/* tracks for a while, then pauses */
+#define MMPATH_CAP_HARDWARE	BIT(3)
+#define MMPATH_CAP_SOFTWARE	BIT(4)
+
+/**
+ * struct mmpath_param - a parameter of a driver, a file in drivers/<name>/
+ * @name: of the file
+ * @val: its value
+ * @min: smallest value that is taken
+ * @max: largest
+ * @pow2: powers of two only
+ */
+struct mmpath_param {
+	const char *name;
+	unsigned long val, min, max;
+	bool pow2;
+};
+
+/**
+ * struct mmpath_driver - a source of page accesses
+ * @name: for people
+ * @caps: MMPATH_CAP_*
+ * @params: its parameters, ends with a nameless one; may be NULL
+ * @check: are the parameters good together? Called with a new value in place,
+ *	which is taken back if not. May be absent.
+ * @log_entries: size of a context's log, a power of two
+ * @attach: get ready for @ctx: allocate drv_data, set shift, pab_reach. Called
+ *	with mmpath_mutex; may sleep. The hooks may be called from then on.
+ *	On error nothing is left behind.
+ * @detach: undo attach(). @mm is the mm with a user held, to give pages back
+ *	in, or NULL when it is exiting. No hook is running or will be. May
+ *	sleep. Runs under mmpath_mutex unless exiting.
+ * @scan: bring the page tables into line with what is tracked: once after
+ *	attach() and at the end of every epoch. mmap_lock is held for reading.
+ *	May be absent.
+ * @clean: @mm was copied from a tracked mm and is not tracked itself: undo
+ *	what was inherited. Nobody else knows @mm. May be absent.
+ * @epoch: called each epoch before scan(), to control the cost. May change
+ *	shift through mmpath_set_shift(), call mmpath_end_burst(), and set scale_num
+ *	and scale_den. @early: not at the end, but because of mmpath_kick().
+ *	May be absent.
+ * @hint_fault: a fault on an inaccessible PTE; true when dealt with and the
+ *	PTE unlocked and unmapped. Under SRCU, as all that follow; a VMA lock
+ *	or mmap_lock is held; must not sleep.
+ * @hint_fault_pmd: the same for a huge page
+ * @touched: a page was touched: log it, unless it is hot
+ * @inject: a recorded access; may sleep. May be absent.
+ * @mprotect: entries in this range have become accessible. mmap_lock is held
+ *	for writing.
+ */
+struct mmpath_driver {
+	const char *name;
+	unsigned int caps;
+	struct mmpath_param *params;
+	bool (*check)(void);
+	unsigned int (*log_entries)(void);
+	int (*attach)(struct mmpath_ctx *ctx);
+	void (*detach)(struct mmpath_ctx *ctx, struct mm_struct *mm);
+	void (*scan)(struct mmpath_ctx *ctx, struct mm_struct *mm);
+	void (*clean)(struct mm_struct *mm);
+	void (*epoch)(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early);
+	bool (*hint_fault)(struct mmpath_ctx *ctx, struct vm_fault *vmf);
+	bool (*hint_fault_pmd)(struct mmpath_ctx *ctx, struct vm_fault *vmf);
+	void (*touched)(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
+			unsigned long address, unsigned int flags);
+	void (*mprotect)(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
+			 unsigned long start, unsigned long end);
+	void (*inject)(struct mmpath_ctx *ctx, unsigned long record);
+	/* private: in mmpath_drivers, under mmpath_mutex */
+	struct list_head node;
+};
+
+/* Set through the user interface; plain values, read with READ_ONCE() */
+struct mmpath_config {
+	unsigned int epoch_ms;
+	unsigned long region_min_kb;
+	unsigned int group_pages;
+	unsigned long sample_pages;
+};
+
+extern struct mmpath_config mmpath_config;
+extern struct mutex mmpath_mutex;
+extern struct list_head mmpath_drivers;
+extern struct list_head mmpath_domains;
+extern struct srcu_struct mmpath_srcu;
+extern const struct mmpath_mem mmpath_model_mem;
+
+/* core.c, for drivers */
+void mmpath_register_driver(struct mmpath_driver *drv);
+void mmpath_log(struct mmpath_ctx *ctx, unsigned long record);
+void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
+void mmpath_end_burst(struct mmpath_ctx *ctx);
+void mmpath_kick(struct mmpath_ctx *ctx);
+
+/* core.c, for the user interface */
+int mmpath_set_enabled(bool on);
+int mmpath_set_driver(const char *name);
+const struct mmpath_driver *mmpath_driver(void);
+int mmpath_set_param(struct mmpath_driver *drv, struct mmpath_param *param,
+		     unsigned long val);
+void mmpath_on_sync(void (*fn)(void));
+void mmpath_request_sync(void);
+
+int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom);
+void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom);
+bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom);
+struct mmpath_ctx *mmpath_ctx_next(unsigned long *id);
+void mmpath_ctx_put(struct mmpath_ctx *ctx);
+void mmpath_drain(struct mmpath_ctx *ctx);
+void mmpath_untrack_all(struct mmpath_domain *dom);
+int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev);
+
+/* core.c, for the hooks */
+void __mmpath_drain(struct mmpath_ctx *ctx, bool wait);
+void mmpath_try_drain(struct mmpath_ctx *ctx);
+
+/* domain.c */
+struct mmpath_domain *mmpath_domain_create(void);
+void mmpath_domain_destroy(struct mmpath_domain *dom);
+void mmpath_domain_put(struct mmpath_domain *dom);
+void mmpath_domain_reset(struct mmpath_domain *dom);
+void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift);
+void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page);
+void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+			  u64 first, u64 nr);
+void mmpath_domain_move(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+			u64 from, u64 to, u64 nr);
+void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+void mmpath_domain_join(struct mmpath_domain *dom);
+void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
+void mmpath_domain_scale(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+void mmpath_domain_close_epoch(struct mmpath_domain *dom);
+void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
+int mmpath_domain_record(struct mmpath_domain *dom);
+void mmpath_domain_log(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+		       unsigned long record);
+unsigned int mmpath_permille(u64 cost_ns, u64 own_ns);
+void mmpath_domain_wake(struct mmpath_domain *dom);
+
+#define mmpath_for_each_ctx(ctx, id) \
+	for ((id) = 0; ((ctx) = mmpath_ctx_next(&(id))); mmpath_ctx_put(ctx))
+
+/* show.c */
+struct seq_file;
+void mmpath_drain_domain(struct mmpath_domain *dom);
+void mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom);
+void mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom);
+void mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom);
+void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom);
+
+#endif /* _MM_PATH_INTERNAL_H */

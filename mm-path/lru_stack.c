@@ -1,0 +1,674 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The LRU stack (thesis 4.2.2): at which depth is the page just touched?
+ *
+ * Mattson's observation: LRU with M pages of memory holds the top M pages of
+ * the stack. The reuse distance of a touch is the number of distinct other
+ * pages touched since the last touch of the page, that is the number of pages
+ * above it on the stack; so
+ *
+ *	the touch hits with M pages of memory	<=>	distance < M
+ *
+ * for all M at once. The thesis keeps a linked list with markers at group
+ * boundaries, each of which moves on every touch that passes it: a touch of
+ * the far end of a big stack costs hundreds of cache misses. We keep the order
+ * in time instead. A touch appends the page to a log and kills its last entry
+ * there. Log order is stack order, and
+ *
+ *	distance = live entries after the last one of the page
+ *	         = pages - live entries up to and including it
+ *
+ *	        word 0        word 1        word 2 (top)
+ *	      +-------------+-------------+-------------+
+ *	 ids  |a . c . . f g|. i j . . . n|b d k        |
+ *	      +-------------+-------------+-------------+
+ *	 live  1 0 1 0 0 1 1 0 1 1 0 0 0 1 1 1 1 ^ head
+ *
+ *	 touching i: 10 pages, 4 in the words before, 1 up to it in its own:
+ *	 distance 10 - 5 = 5; its entry dies, i is appended to word 2
+ *
+ * Live bits are counted in words of 64, and above the words stands a tree with
+ * eight children to a node. A node knows how many live before each of its
+ * children, eight prefix sums of 32 bits, two in each u64:
+ *
+ *	before child:	   0      1      2  ...   7
+ *	node:		[  0    n(0)  n(0)+n(1)  ... ]
+ *
+ * One entry less in child k is 1 less in all sums after k: four subtractions
+ * of a u64, whatever k. So one climb does both, it adds up what lives before a
+ * word and takes one entry out, in a number of steps that is the same for all
+ * words: 6 for 1 M pages, with no branch that is hard to predict. The top
+ * word is kept out of the tree until it is full: to append is to set a bit.
+ * Bits and tree are small (1 M pages: 450 KB) and stay in the cache.
+ *
+ * The log ends
+ * ------------
+ *
+ * With N pages on the stack, once the log is 2 N entries long half of it is
+ * dead. A sweep then starts at the bottom with two fingers, `src' that reads
+ * and `dst' that writes the live entries back, dense and in the same order:
+ *
+ *	| live, dense | dead ... | not swept yet |
+ *	             dst        src             head
+ *
+ * It does 64 entries for each 8 touches, so no touch is slow. Meanwhile the
+ * head goes on by one entry a touch, so src reaches it at 2 N * 8/7; then dst
+ * becomes the head, with N entries behind it. The sweep moves N entries for
+ * each 9/7 N touches, less than one a touch.
+ *
+ * Memory, per page: 8/7 * 2 entries of 4.2 bytes (the id, its bit, the tree),
+ * and 4.3 bytes of index.c:
+ *
+ *	2.29 * 4.2 + 4.3  =  13.9 bytes
+ *
+ * at most. While the ids fit in 8 pages the sweep starts as soon as the memory
+ * there is gets full, if 3/11 of it are dead: a page is much to a small stack.
+ *
+ * Fixed memory
+ * ------------
+ *
+ * If max_pages is set, and there are more pages or they take more than 16
+ * bytes each (they lie far apart), the sample is halved: SHARDS with fixed
+ * size (Waldspurger et al., FAST'15). A page that is dropped is an entry that
+ * dies; the rest keeps its order. Depths are then in units of 2^shift pages.
+ */
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/prefetch.h>
+#include <linux/string.h>
+
+#include "model.h"
+
+#define ID_ORDER	2		/* u32 */
+#define LIVE_ORDER	3		/* u64 */
+#define NODE_ORDER	5		/* struct node */
+#define FANOUT_SHIFT	3
+#define FANOUT		8U
+#define MAX_ENTRIES	(64U << FANOUT_SHIFT * MMPATH_LEVELS)
+#define SWEEP_EVERY	8		/* touches for each 64 entries swept */
+#define TRIM_EVERY	512
+#define SMALL_LOG	64
+#define LEAF_IDS	(1U << (MMPATH_LEAF_SHIFT - ID_ORDER))
+#define BYTES_PER_PAGE	16
+#define BYTES_AT_LEAST	4096
+
+/* Prefix sums: that before child k is in half k % 2 of pair[k / 2]. */
+struct node {
+	u64 pair[FANOUT / 2];
+};
+
+#define HIGH	BIT_ULL(32)
+#define BOTH	(HIGH | 1)
+
+/* Row k: 1 in all sums after that before child k. */
+static const struct node after[FANOUT] = {
+	{ { HIGH, BOTH, BOTH, BOTH } },
+	{ { 0,	  BOTH, BOTH, BOTH } },
+	{ { 0,	  HIGH, BOTH, BOTH } },
+	{ { 0,	  0,	BOTH, BOTH } },
+	{ { 0,	  0,	HIGH, BOTH } },
+	{ { 0,	  0,	0,    BOTH } },
+	{ { 0,	  0,	0,    HIGH } },
+	{ { 0,	  0,	0,    0	   } },
+};
+
+static u32 *id_at(const struct mmpath_stack *s, u32 pos)
+{
+	return mmpath_vec_at(&s->ids, pos, ID_ORDER);
+}
+
+static u64 *live_at(const struct mmpath_stack *s, u32 word)
+{
+	return mmpath_vec_at(&s->live, word, LIVE_ORDER);
+}
+
+static struct node *node_at(const struct mmpath_stack *s, u32 level, u32 i)
+{
+	return mmpath_vec_at(&s->tree[level], i, NODE_ORDER);
+}
+
+/* @nr entries more in child @child; of what is less, the complement. */
+static void node_add(struct node *node, u32 child, u64 nr)
+{
+	const struct node *a = &after[child];
+
+	node->pair[0] += a->pair[0] * nr;
+	node->pair[1] += a->pair[1] * nr;
+	node->pair[2] += a->pair[2] * nr;
+	node->pair[3] += a->pair[3] * nr;
+}
+
+static void tree_add(struct mmpath_stack *s, u32 word, s32 nr)
+{
+	u32 level;
+
+	for (level = 0; level < s->levels; level++) {
+		node_add(node_at(s, level, word / FANOUT), word % FANOUT, (s64)nr);
+		word /= FANOUT;
+	}
+}
+
+/* One entry less in child @child if @mask is ~0, the same if it is 0. */
+static void node_kill(struct node *node, u32 child, u64 mask)
+{
+	const struct node *a = &after[child];
+
+	node->pair[0] -= a->pair[0] & mask;
+	node->pair[1] -= a->pair[1] & mask;
+	node->pair[2] -= a->pair[2] & mask;
+	node->pair[3] -= a->pair[3] & mask;
+}
+
+/* Live entries before @word, one of which dies if @mask is ~0. */
+static u32 tree_climb(struct mmpath_stack *s, u32 word, u64 mask)
+{
+	u32 level, child, sum = 0;
+	struct node *node;
+
+	for (level = 0; level < s->levels; level++) {
+		child = word % FANOUT;
+		word /= FANOUT;
+		node = node_at(s, level, word);
+		sum += node->pair[child / 2] >> child % 2 * 32;
+		node_kill(node, child, mask);
+	}
+	return sum;
+}
+
+static void log_measure(struct mmpath_stack *s)
+{
+	u64 room = min_t(u64, s->ids.nr, 64ULL * s->live.nr);
+	u32 level, shift = 6;
+
+	for (level = 0; level < s->levels; level++) {
+		shift += FANOUT_SHIFT;
+		room = min(room, (u64)s->tree[level].nr << shift);
+	}
+	s->room = min(room, 1ULL << shift);
+}
+
+/* Makes room for one word more. A new root has what there is as first child. */
+static int tree_grow(struct mmpath_stack *s, u32 word)
+{
+	bool new_root = word >> FANOUT_SHIFT * s->levels;
+	u32 level;
+	int err = 0;
+
+	for (level = 0; level < s->levels + new_root; level++) {
+		word /= FANOUT;
+		while (!err && s->tree[level].nr <= word)
+			err = mmpath_vec_grow(&s->tree[level], s->mem);
+	}
+	if (err || !new_root)
+		return err;
+	node_add(node_at(s, s->levels, 0), 0, s->nr_pages);
+	s->levels++;
+	return 0;
+}
+
+/* Makes room for one entry more. */
+static int log_grow(struct mmpath_stack *s)
+{
+	u32 word = s->head / 64;
+	int err = 0;
+
+	if (s->head >= MAX_ENTRIES)
+		return -ENOMEM;
+	if (s->live.nr <= word)
+		err = mmpath_vec_grow(&s->live, s->mem);
+	if (!err)
+		err = tree_grow(s, word);
+	if (!err && s->ids.nr <= s->head)
+		err = mmpath_vec_grow(&s->ids, s->mem);
+	log_measure(s);
+	return err;
+}
+
+/* Of a log that was longer once, give back faster than we take. */
+static void log_trim(struct mmpath_stack *s)
+{
+	u32 need = max_t(u64, s->head, 2 * (u64)s->nr_pages);
+	int i;
+
+	for (i = 0; i < 2 && s->ids.nr / 5 * 4 > need + 2 * LEAF_IDS; i++)
+		mmpath_vec_shrink(&s->ids, s->mem);
+	log_measure(s);
+}
+
+static void log_append(struct mmpath_stack *s, u32 id)
+{
+	u64 *live = live_at(s, s->head / 64);
+
+	*live |= 1ULL << s->head % 64;
+	*id_at(s, s->head) = id;
+	s->nr_pages++;
+	if (++s->head % 64)
+		return;
+	tree_add(s, s->head / 64 - 1, hweight64(*live));
+	if (!(s->head % TRIM_EVERY))
+		log_trim(s);
+}
+
+/* The entry at @pos dies. Returns how many lived up to and including it. */
+static u32 log_kill(struct mmpath_stack *s, u32 pos)
+{
+	u64 *live = live_at(s, pos / 64);
+	u32 rank = hweight64(*live & ~0ULL >> (63 - pos % 64));
+
+	*live &= ~(1ULL << pos % 64);
+	s->nr_pages--;
+	return rank + tree_climb(s, pos / 64, pos / 64 == s->head / 64 ? 0 : ~0ULL);
+}
+
+static void sweep_end(struct mmpath_stack *s)
+{
+	u32 word = s->dst / 64;
+
+	if (word != s->head / 64)
+		tree_add(s, word, -(s32)hweight64(*live_at(s, word)));
+	s->head = s->dst;
+	s->sweeping = false;
+}
+
+/* @nr entries went from the word of @s->src to @word. */
+static void sweep_account(struct mmpath_stack *s, u32 word, s32 nr)
+{
+	u32 from = s->src / 64;
+
+	if (!nr || from == word)
+		return;
+	tree_add(s, word, nr);
+	if (from != s->head / 64)
+		tree_add(s, from, -nr);
+}
+
+static void sweep_entry(struct mmpath_stack *s, u32 pos)
+{
+	u32 id = *id_at(s, pos), dst = s->dst++;
+
+	*live_at(s, dst / 64) |= 1ULL << dst % 64;
+	*id_at(s, dst) = id;
+	*mmpath_index_at(&s->index, id) = dst + 1;
+}
+
+/* Sweeps 64 entries. */
+static void sweep_word(struct mmpath_stack *s)
+{
+	u64 *src = live_at(s, s->src / 64), live = *src;
+	u32 word = s->dst / 64, nr = 0;
+
+	if (s->dst == s->src && live == ~0ULL) {
+		s->dst += 64;
+		return;
+	}
+	for (*src = 0; live; live &= live - 1, nr++) {
+		if (s->dst / 64 != word) {
+			sweep_account(s, word, nr);
+			word = s->dst / 64;
+			nr = 0;
+		}
+		sweep_entry(s, s->src + __ffs64(live));
+	}
+	sweep_account(s, word, nr);
+}
+
+/* The places that the next step will write. */
+static void sweep_prefetch(const struct mmpath_stack *s)
+{
+	u64 live = *live_at(s, s->src / 64);
+
+	for (; live; live &= live - 1)
+		prefetchw(mmpath_index_at(&s->index, *id_at(s, s->src + __ffs64(live))));
+}
+
+/* Is it worth it? */
+static bool sweep_due(const struct mmpath_stack *s)
+{
+	if (s->head >= 2 * (u64)s->nr_pages + SMALL_LOG)
+		return true;
+	return s->ids.nr <= 8 * LEAF_IDS && s->head >= s->ids.nr / 8 * 7 &&
+	       s->head / 11 * 8 >= s->nr_pages;
+}
+
+static void sweep_some(struct mmpath_stack *s)
+{
+	if (s->head % SWEEP_EVERY)
+		return;
+	if (!s->sweeping) {
+		s->src = 0;
+		s->dst = 0;
+		s->sweeping = sweep_due(s);
+		return;
+	}
+	sweep_word(s);
+	s->src += 64;
+	if (s->src >= s->head)
+		sweep_end(s);
+	else
+		sweep_prefetch(s);
+}
+
+/* The index tells that an entry of the log has another name, or none. */
+static void stack_moved(struct mmpath_index *ix, u32 place, u32 id)
+{
+	struct mmpath_stack *s = container_of(ix, struct mmpath_stack, index);
+
+	if (id)
+		*id_at(s, place - 1) = id;
+	else
+		log_kill(s, place - 1);
+}
+
+/**
+ * mmpath_stack_init() - an empty LRU stack
+ * @s: the stack
+ * @mem: where memory comes from
+ * @max_pages: sampled pages it may hold, 0 for no limit; with a limit it
+ *	       takes at most 16 bytes for each, and 4 KiB, and halves its
+ *	       sample when they are used up
+ * @shift: one page in 2^@shift is sampled; 0 and no limit: exact
+ *
+ * Allocates nothing: memory follows the pages touched.
+ *
+ * Return: 0, or -EINVAL if @shift is above MMPATH_MAX_SHIFT.
+ */
+int mmpath_stack_init(struct mmpath_stack *s, struct mmpath_mem *mem,
+		      unsigned long max_pages, unsigned int shift)
+{
+	u32 level;
+
+	BUILD_BUG_ON(sizeof(struct node) != 1 << NODE_ORDER);
+	memset(s, 0, sizeof(*s));
+	if (shift > MMPATH_MAX_SHIFT)
+		return -EINVAL;
+	s->mem = mem;
+	s->shift = shift;
+	s->max_pages = max_pages;
+	s->ids.order = ID_ORDER;
+	s->live.order = LIVE_ORDER;
+	for (level = 0; level < MMPATH_LEVELS; level++)
+		s->tree[level].order = NODE_ORDER;
+	mmpath_index_init(&s->index, mem, shift, stack_moved);
+	return 0;
+}
+
+/**
+ * mmpath_stack_destroy() - give back all memory of a stack
+ * @s: the stack; as after mmpath_stack_init() afterwards
+ */
+void mmpath_stack_destroy(struct mmpath_stack *s)
+{
+	mmpath_stack_reset(s, s->shift);
+}
+
+/**
+ * mmpath_stack_reset() - forget all pages
+ * @s: the stack
+ * @shift: of the sample from now on, finer or coarser; at most
+ *	   MMPATH_MAX_SHIFT
+ *
+ * Gives back all memory. Cannot fail.
+ */
+void mmpath_stack_reset(struct mmpath_stack *s, unsigned int shift)
+{
+	u32 level;
+
+	mmpath_index_destroy(&s->index);
+	mmpath_vec_free(&s->ids, s->mem);
+	mmpath_vec_free(&s->live, s->mem);
+	for (level = 0; level < MMPATH_LEVELS; level++)
+		mmpath_vec_free(&s->tree[level], s->mem);
+	mmpath_stack_init(s, s->mem, s->max_pages,
+			  min_t(unsigned int, shift, MMPATH_MAX_SHIFT));
+}
+
+/* Is it time to halve the sample? */
+static bool stack_over_limit(const struct mmpath_stack *s)
+{
+	if (!s->max_pages || s->shift == MMPATH_MAX_SHIFT)
+		return false;
+	return s->nr_pages > s->max_pages ||
+	       mmpath_stack_bytes(s) > s->max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
+}
+
+static void stack_coarsen(struct mmpath_stack *s)
+{
+	mmpath_index_coarsen(&s->index);
+	s->shift++;
+}
+
+static void stack_keep_limit(struct mmpath_stack *s)
+{
+	while (stack_over_limit(s))
+		stack_coarsen(s);
+}
+
+static s64 stack_add(struct mmpath_stack *s, u64 page)
+{
+	u32 id;
+
+	if (s->max_pages && s->nr_pages >= s->max_pages && s->shift == MMPATH_MAX_SHIFT)
+		return MMPATH_NOMEM;
+	id = mmpath_index_get(&s->index, page);
+	if (!id)
+		return MMPATH_NOMEM;
+	mmpath_index_set(&s->index, id, s->head + 1);
+	log_append(s, id);
+	return MMPATH_COLD;
+}
+
+static s64 stack_raise(struct mmpath_stack *s, u32 id, u32 *place)
+{
+	u64 above = s->nr_pages;
+
+	above -= log_kill(s, *place - 1);
+	*place = s->head + 1;
+	log_append(s, id);
+	return above << s->shift;
+}
+
+/**
+ * mmpath_stack_touch() - a page was touched
+ * @s: the stack
+ * @page: its number
+ *
+ * Puts the page on top. Thesis 4.2.2, Algorithm 2, lines 1 to 7. Amortized
+ * constant time but for the tree, O(log(pages / 64) / 3); no single touch
+ * does more than 64 steps, but the one that halves the sample of a stack with a
+ * limit, which walks it all.
+ *
+ * Return: the reuse distance in pages: the number of distinct other sampled
+ * pages touched since the last touch of this one, times 2^shift, with the
+ * shift before the call; or MMPATH_COLD, MMPATH_UNSAMPLED, MMPATH_NOMEM.
+ */
+s64 mmpath_stack_touch(struct mmpath_stack *s, u64 page)
+{
+	u32 id, *place, room = s->room;
+	s64 distance;
+
+	if (!mmpath_sampled(page, s->shift))
+		return MMPATH_UNSAMPLED;
+	if (s->head == room && log_grow(s))
+		return MMPATH_NOMEM;
+	id = mmpath_index_find(&s->index, page);
+	place = id ? mmpath_index_at(&s->index, id) : NULL;
+	if (place && *place == s->head)
+		return 0;
+	distance = place && *place ? stack_raise(s, id, place) : stack_add(s, page);
+	sweep_some(s);
+	if (distance == MMPATH_COLD || s->room != room)
+		stack_keep_limit(s);
+	return distance;
+}
+
+/**
+ * mmpath_stack_prefetch() - pages will be touched soon
+ * @s: the stack
+ * @page: their numbers
+ * @nr: how many; those after the first MMPATH_PREFETCH are ignored
+ *
+ * Loads what mmpath_stack_touch() will need of all of them at the same time
+ * instead of one after the other. Changes nothing, and may be left out.
+ */
+void mmpath_stack_prefetch(const struct mmpath_stack *s, const u64 *page, unsigned int nr)
+{
+	u32 *place[MMPATH_PREFETCH], id, i, found = 0;
+
+	for (i = 0; i < nr && i < MMPATH_PREFETCH; i++) {
+		if (!mmpath_sampled(page[i], s->shift))
+			continue;
+		id = mmpath_index_peek(&s->index, page[i]);
+		if (!id)
+			continue;
+		place[found] = mmpath_index_at(&s->index, id);
+		prefetchw(place[found++]);
+	}
+	for (i = 0; i < found; i++) {
+		if (!*place[i])
+			continue;
+		prefetchw(live_at(s, (*place[i] - 1) / 64));
+		if (s->levels)
+			prefetchw(node_at(s, 0, (*place[i] - 1) / 64 / FANOUT));
+	}
+}
+
+/**
+ * mmpath_stack_forget() - pages were unmapped
+ * @s: the stack
+ * @first: first page
+ * @nr: pages
+ *
+ * Time is proportional to the sampled pages of the range or to those of the
+ * stack, whichever are fewer. Cannot fail.
+ */
+void mmpath_stack_forget(struct mmpath_stack *s, u64 first, u64 nr)
+{
+	mmpath_index_forget(&s->index, first, nr);
+	if (!s->nr_pages)
+		mmpath_stack_reset(s, s->shift);
+}
+
+/**
+ * mmpath_stack_move() - pages got other numbers (mremap)
+ * @s: the stack
+ * @from: first page
+ * @to: its new number
+ * @nr: pages; the two ranges must not overlap
+ *
+ * A page keeps its place on the stack if its old and its new number are in the
+ * sample, else it is forgotten. What was at the new numbers is forgotten.
+ *
+ * Return: 0; -EINVAL if the ranges overlap, and nothing was done; -ENOMEM if
+ * there was no memory for some of the pages, which are then forgotten.
+ */
+int mmpath_stack_move(struct mmpath_stack *s, u64 from, u64 to, u64 nr)
+{
+	int err = mmpath_index_move(&s->index, from, to, nr);
+
+	if (!s->nr_pages)
+		mmpath_stack_reset(s, s->shift);
+	stack_keep_limit(s);
+	return err;
+}
+
+/**
+ * mmpath_stack_set_shift() - make the sample coarser
+ * @s: the stack
+ * @shift: one page in 2^@shift from now on
+ *
+ * Drops the pages that are no longer in the sample; the others keep their
+ * order. Allocates nothing.
+ *
+ * Return: 0, or -EINVAL if @shift is finer than now or above
+ * MMPATH_MAX_SHIFT.
+ */
+int mmpath_stack_set_shift(struct mmpath_stack *s, unsigned int shift)
+{
+	if (shift < s->shift || shift > MMPATH_MAX_SHIFT)
+		return -EINVAL;
+	while (s->shift < shift)
+		stack_coarsen(s);
+	return 0;
+}
+
+/**
+ * mmpath_stack_footprint() - pages ever touched and not forgotten
+ * @s: the stack
+ *
+ * Return: pages; an estimate if the stack is sampled.
+ */
+u64 mmpath_stack_footprint(const struct mmpath_stack *s)
+{
+	return (u64)s->nr_pages << s->shift;
+}
+
+/**
+ * mmpath_stack_bytes() - memory a stack takes
+ * @s: the stack
+ *
+ * Return: bytes, everything included.
+ */
+size_t mmpath_stack_bytes(const struct mmpath_stack *s)
+{
+	size_t bytes = sizeof(*s) + mmpath_index_bytes(&s->index);
+	u32 level;
+
+	for (level = 0; level < s->levels; level++)
+		bytes += mmpath_vec_bytes(&s->tree[level]);
+	return bytes + mmpath_vec_bytes(&s->ids) + mmpath_vec_bytes(&s->live);
+}
+
+/* The first live entry at or after @pos, as a page. */
+static bool log_next(const struct mmpath_stack *s, u32 pos, u64 *page)
+{
+	u64 live;
+
+	for (; pos < s->head; pos = (pos / 64 + 1) * 64) {
+		live = *live_at(s, pos / 64) >> pos % 64;
+		if (!live)
+			continue;
+		*page = mmpath_index_page(&s->index, *id_at(s, pos + __ffs64(live)));
+		return true;
+	}
+	return false;
+}
+
+/**
+ * mmpath_stack_bottom() - the least recently touched page
+ * @s: the stack
+ * @page: where to put its number
+ *
+ * Return: false if the stack is empty.
+ */
+bool mmpath_stack_bottom(const struct mmpath_stack *s, u64 *page)
+{
+	return log_next(s, 0, page);
+}
+
+/**
+ * mmpath_stack_above() - the next more recently touched page
+ * @s: the stack
+ * @page: a page; replaced by the one above it
+ *
+ * To walk the stack: mmpath_stack_bottom(), then this until it is false. Pages
+ * touched meanwhile are met again further up.
+ *
+ * Return: false, and @page as it was, if it is on top or not on the stack.
+ */
+bool mmpath_stack_above(const struct mmpath_stack *s, u64 *page)
+{
+	u32 id, place;
+
+	if (!mmpath_sampled(*page, s->shift))
+		return false;
+	id = mmpath_index_peek(&s->index, *page);
+	place = id ? *mmpath_index_at(&s->index, id) : 0;
+	if (!place)
+		return false;
+	return log_next(s, place, page);
+}
+
+#ifdef CONFIG_MMPATH_KUNIT_TEST
+#include "tests/models-kunit.h"
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Models of PATH for Linux: LRU stack, MRU stack, miss rate curve, regions.
+ *
+ * Plain C: arrays, lists, arithmetic. The models know no page table, no lock
+ * and no task; they allocate through struct mmpath_mem and are compiled in
+ * the kernel and, from the same files, in user space. The caller serializes
+ * all calls on one object.
+ *
+ * Pages are numbers: the virtual page number in the low MMPATH_VPN_BITS, and
+ * above it whatever the caller needs to tell address spaces apart. Distances,
+ * sizes and footprints are in 4 KiB pages unless a name says otherwise.
+ */
+#ifndef _MM_PATH_MODEL_H
+#define _MM_PATH_MODEL_H
+
+#include <linux/types.h>
+#include <linux/list.h>
+
+#include "index.h"
+
+#define MMPATH_VPN_BITS		45
+#define MMPATH_VPN_MASK		((1ULL << MMPATH_VPN_BITS) - 1)
+#define MMPATH_MAX_SHIFT	24
+
+/**
+ * struct mmpath_mem - where the models get memory from
+ * @alloc: returns zeroed memory of @bytes bytes, or NULL; must not sleep
+ *	   longer than the caller of the model may
+ * @free: gives it back; @bytes as it was allocated; never called with NULL
+ * @bytes: what is allocated now, kept by mmpath_mem_alloc() and _free()
+ */
+struct mmpath_mem {
+	void *(*alloc)(struct mmpath_mem *mem, size_t bytes);
+	void (*free)(struct mmpath_mem *mem, void *p, size_t bytes);
+	size_t bytes;
+};
+
+static inline void *mmpath_mem_alloc(struct mmpath_mem *mem, size_t bytes)
+{
+	void *p = mem->alloc(mem, bytes);
+
+	if (p)
+		mem->bytes += bytes;
+	return p;
+}
+
+static inline void mmpath_mem_free(struct mmpath_mem *mem, void *p, size_t bytes)
+{
+	if (!p)
+		return;
+	mem->bytes -= bytes;
+	mem->free(mem, p, bytes);
+}
+
+/*
+ * Spatial sampling. SHARDS (Waldspurger et al., FAST'15) keeps the pages
+ * whose hash is below a threshold. We keep exactly one page in each aligned
+ * block of 2^shift pages, chosen by hash: the rate is exact, a sampled page is
+ * named by its block number without gaps, the sampled page of a block is
+ * computed and not searched, and the sample at shift + 1 is a subset of that
+ * at shift. See mmpath_sampled() and mmpath_sample_of_block().
+ */
+static inline unsigned int mmpath_sample_bit(u64 block, unsigned int level)
+{
+	u64 x = (block << 5 | level) * 0x9e3779b97f4a7c15ULL;
+
+	x ^= x >> 32;
+	return (x * 0xd6e8feb86659fd93ULL) >> 63;
+}
+
+/* Is @page in the sample that keeps one page in 2^@shift? */
+static inline bool mmpath_sampled(u64 page, unsigned int shift)
+{
+	unsigned int k;
+
+	page &= MMPATH_VPN_MASK;
+	for (k = 1; k <= shift; k++)
+		if (((page >> (k - 1)) & 1) != mmpath_sample_bit(page >> k, k))
+			return false;
+	return true;
+}
+
+/* The one sampled page in the block [@block << @shift, (@block + 1) << @shift). */
+static inline u64 mmpath_sample_of_block(u64 block, unsigned int shift)
+{
+	for (; shift; shift--)
+		block = block << 1 | mmpath_sample_bit(block & (MMPATH_VPN_MASK >> shift), shift);
+	return block;
+}
+
+/*
+ * What mmpath_stack_touch() and mmpath_mru_touch() return instead of a
+ * distance.
+ */
+#define MMPATH_COLD	(-1)	/* first touch: misses with any memory */
+#define MMPATH_UNSAMPLED (-2)	/* not in the sample: nothing was done */
+#define MMPATH_NOMEM	(-3)	/* allocation failed: the stack is as before */
+
+#define MMPATH_LEVELS	8	/* of the tree: 2^30 entries */
+#define MMPATH_PREFETCH	16	/* records that are worth a prefetch at once */
+
+/*
+ * lru_stack.c: the LRU stack of thesis 4.2.2. Every page ever touched is on it,
+ * resident or not, until it is forgotten.
+ */
+struct mmpath_stack {
+	struct mmpath_mem *mem;
+	unsigned int shift;		/* one page in 2^shift is on the stack */
+	unsigned long max_pages;	/* 0: unbounded (exact) */
+	unsigned long nr_pages;		/* on the stack now, sampled pages */
+	/* the rest is lru_stack.c's: the log, and the sweep that is under way */
+	struct mmpath_index index;
+	struct mmpath_vec ids, live, tree[MMPATH_LEVELS];
+	u32 levels;
+	u32 head, room;
+	bool sweeping;
+	u32 src, dst;
+};
+
+int mmpath_stack_init(struct mmpath_stack *s, struct mmpath_mem *mem,
+		      unsigned long max_pages, unsigned int shift);
+void mmpath_stack_destroy(struct mmpath_stack *s);
+s64 mmpath_stack_touch(struct mmpath_stack *s, u64 page);
+void mmpath_stack_prefetch(const struct mmpath_stack *s, const u64 *page, unsigned int nr);
+void mmpath_stack_forget(struct mmpath_stack *s, u64 first, u64 nr);
+int mmpath_stack_move(struct mmpath_stack *s, u64 from, u64 to, u64 nr);
+int mmpath_stack_set_shift(struct mmpath_stack *s, unsigned int shift);
+void mmpath_stack_reset(struct mmpath_stack *s, unsigned int shift);
+u64 mmpath_stack_footprint(const struct mmpath_stack *s);
+size_t mmpath_stack_bytes(const struct mmpath_stack *s);
+/* pages in order: up from the bottom (least recent), or up from @page */
+bool mmpath_stack_bottom(const struct mmpath_stack *s, u64 *page);
+bool mmpath_stack_above(const struct mmpath_stack *s, u64 *page);
+
+/*
+ * mru_stack.c: Mattson's general stack with MRU priority. Always bounded:
+ * max_pages > 0.
+ */
+struct mmpath_mru {
+	struct mmpath_mem *mem;
+	unsigned int shift;
+	unsigned int max_pages;
+	unsigned int nr_pages;
+	/* the rest is mru_stack.c's: ids by depth, depths by page */
+	struct mmpath_index index;
+	struct mmpath_vec ids;
+	u32 nr_holes;
+};
+
+int mmpath_mru_init(struct mmpath_mru *s, struct mmpath_mem *mem,
+		    unsigned int max_pages, unsigned int shift);
+void mmpath_mru_destroy(struct mmpath_mru *s);
+s64 mmpath_mru_touch(struct mmpath_mru *s, u64 page);
+void mmpath_mru_forget(struct mmpath_mru *s, u64 first, u64 nr);
+int mmpath_mru_move(struct mmpath_mru *s, u64 from, u64 to, u64 nr);
+size_t mmpath_mru_bytes(const struct mmpath_mru *s);
+int mmpath_mru_set_shift(struct mmpath_mru *s, unsigned int shift);
+void mmpath_mru_reset(struct mmpath_mru *s, unsigned int shift);
+
+/*
+ * mrc.c: lambda, the number of misses as a function of memory (thesis 4.2.2),
+ * kept as a histogram of distances in groups of group_pages pages. When a
+ * distance lies beyond the last bin, bins are added; with MMPATH_MRC_BINS of
+ * them, or out of memory, the group size doubles. It never fails after init.
+ */
+enum mmpath_mrc_window {
+	MMPATH_MRC_TOTAL,	/* since the start or the last reset */
+	MMPATH_MRC_RECENT,	/* epochs, each worth half of the one after it */
+	MMPATH_MRC_EPOCH,	/* the last epoch that was closed */
+	NR_MMPATH_MRC_WINDOWS,
+};
+
+#define MMPATH_MRC_BINS		1024
+
+/* One group of distances: closed epochs, decayed, the last, the one now */
+struct mmpath_mrc_bin {
+	u64 total, recent, epoch, now;
+};
+
+struct mmpath_mrc {
+	struct mmpath_mem *mem;
+	u32 group_pages;		/* now; what init got, doubled as often as needed */
+	/* the rest is mrc.c's */
+	u32 init_group_pages;
+	u32 nr_bins;
+	struct mmpath_mrc_bin *bins;
+	struct mmpath_mrc_bin *open;	/* NULL until something is censored */
+	struct mmpath_mrc_bin cold, records;
+};
+
+int mmpath_mrc_init(struct mmpath_mrc *m, struct mmpath_mem *mem, u32 group_pages);
+void mmpath_mrc_destroy(struct mmpath_mrc *m);
+void mmpath_mrc_reset(struct mmpath_mrc *m);
+void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight);
+void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages, bool first);
+void mmpath_mrc_scale(struct mmpath_mrc *m, u64 num, u64 den);
+void mmpath_mrc_close_epoch(struct mmpath_mrc *m);
+/* misses with @pages of memory, cold ones (first touches) not included */
+u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages);
+u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w);
+u64 mmpath_mrc_records(const struct mmpath_mrc *m, enum mmpath_mrc_window w);
+
+/*
+ * region.c: which region a page belongs to (thesis 4.3.1, "Selecting
+ * Regions"). Extents map addresses to regions as VMAs map them to files; a
+ * region may have several (a hole unmapped, a part moved). What lies in no
+ * extent belongs to the rest region.
+ */
+enum mmpath_region_kind {
+	MMPATH_REGION_REST,
+	MMPATH_REGION_MMAP,
+	MMPATH_REGION_BRK,	/* heap, bss */
+};
+
+struct mmpath_region {
+	struct list_head node;
+	u32 id;				/* unique in its address space, never reused; rest is 0 */
+	enum mmpath_region_kind kind;
+	u64 nr_mapped;			/* pages in its extents; 0 for rest */
+	u64 first, last;		/* lowest and highest page of its extents */
+	u64 records;
+	u64 footprint;			/* the most the LRU stack held before a burst ended */
+	bool stopped;			/* an allocation failed: no model any more */
+	struct mmpath_stack lru;
+	struct mmpath_mru mru;
+	struct mmpath_mrc lru_mrc;
+	struct mmpath_mrc mru_mrc;
+};
+
+struct mmpath_region_params {
+	u64 min_pages;			/* smaller mappings share the rest region */
+	u32 group_pages;
+	unsigned long max_pages;	/* per LRU stack, 0: exact */
+	unsigned int mru_pages;		/* per MRU stack */
+	unsigned int shift;		/* the driver's sample */
+};
+
+struct mmpath_extent {
+	u64 first, nr;
+	struct mmpath_region *region;
+};
+
+struct mmpath_regions {
+	struct mmpath_mem *mem;
+	struct mmpath_region_params params;
+	struct list_head list;		/* of regions, the rest region first */
+	struct mmpath_region *rest;
+	unsigned int nr_regions;
+	unsigned int nr_stopped;	/* regions that stopped, ever */
+	/* the rest is region.c's: extents in order, the one of the last hit */
+	struct mmpath_extent *extents;
+	unsigned int nr_extents, max_extents;
+	unsigned int last;
+	u32 next_id;
+};
+
+int mmpath_regions_init(struct mmpath_regions *rs, struct mmpath_mem *mem,
+			const struct mmpath_region_params *params);
+void mmpath_regions_destroy(struct mmpath_regions *rs);
+int mmpath_regions_copy(struct mmpath_regions *dst, const struct mmpath_regions *src);
+int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
+		       enum mmpath_region_kind kind);
+int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr);
+int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to, u64 nr_to);
+struct mmpath_region *mmpath_regions_find(struct mmpath_regions *rs, u64 page);
+/* one record: find the region, its stacks, its curves; returns the region */
+struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *rs, u64 page);
+void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigned int nr);
+void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift);
+void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift);
+void mmpath_regions_end_burst(struct mmpath_regions *rs, bool first);
+void mmpath_regions_close_epoch(struct mmpath_regions *rs, u64 num, u64 den);
+
+#endif /* _MM_PATH_MODEL_H */

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The miss rate curve (thesis 4.2.2): lambda(M), the number of misses in a
+ * while with M pages of memory, for all M at once.
+ *
+ * A touch at distance d hits with M pages if d < M, so
+ *
+ *	lambda(M) = touches with d >= M
+ *
+ * and a histogram of distances is all that has to be kept; the thesis's
+ * Algorithm 2 adds to every smaller size at once, we add up when we are asked.
+ * Bins are groups of group_pages, a power of two, wide: lambda is exact at
+ * multiples of it, and in between the group is taken to be spread evenly.
+ * First touches miss with any memory and are counted apart.
+ *
+ * Time is divided into epochs. A bin counts the epoch that runs, and keeps the
+ * one closed last, the sum of all, and the sum of all decayed: at each close
+ * what is older counts half.
+ *
+ * Bursts
+ * ------
+ *
+ * A driver may track for a while and then pause. Each touch in a burst starts
+ * an interval that ends with the next touch of the page; when the burst ends,
+ * the interval of every page on the stack is still open, and all that is known
+ * is that its distance would have been at least the depth of the page. To
+ * count only those that did end would favour short distances. Kaplan and Meier
+ * (1958) say what to do: of the intervals that reached group b, n(b), a share
+ * e(b) / n(b) ended there, so
+ *
+ *	lambda(b + 1) = lambda(b) * (1 - e(b) / n(b)),  lambda(0) = all,
+ *	n(b + 1) = n(b) - e(b) - open(b)
+ *
+ * which without open intervals is the sum above. A pause is made up for by
+ * scaling the epoch's counts to the whole of it.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/string.h>
+
+#include "model.h"
+
+#define FIRST_BINS	16
+#define RECENT_SHIFT	8	/* bits behind the point of the decayed sum */
+
+static size_t bins_bytes(u32 nr)
+{
+	return nr * sizeof(struct mmpath_mrc_bin);
+}
+
+/**
+ * mmpath_mrc_init() - an empty curve
+ * @m: the curve
+ * @mem: where memory comes from
+ * @group_pages: resolution, a power of two
+ *
+ * Return: 0, -EINVAL, or -ENOMEM.
+ */
+int mmpath_mrc_init(struct mmpath_mrc *m, struct mmpath_mem *mem, u32 group_pages)
+{
+	memset(m, 0, sizeof(*m));
+	if (!is_power_of_2(group_pages))
+		return -EINVAL;
+	m->mem = mem;
+	m->group_pages = group_pages;
+	m->init_group_pages = group_pages;
+	m->bins = mmpath_mem_alloc(mem, bins_bytes(FIRST_BINS));
+	if (!m->bins)
+		return -ENOMEM;
+	m->nr_bins = FIRST_BINS;
+	return 0;
+}
+
+/**
+ * mmpath_mrc_destroy() - give back all memory of a curve
+ * @m: the curve
+ */
+void mmpath_mrc_destroy(struct mmpath_mrc *m)
+{
+	mmpath_mem_free(m->mem, m->bins, bins_bytes(m->nr_bins));
+	mmpath_mem_free(m->mem, m->open, bins_bytes(m->nr_bins));
+	m->bins = NULL;
+	m->open = NULL;
+	m->nr_bins = 0;
+}
+
+/**
+ * mmpath_mrc_reset() - forget all that was counted
+ * @m: the curve; its resolution is again what it was at first
+ */
+void mmpath_mrc_reset(struct mmpath_mrc *m)
+{
+	if (m->bins)
+		memset(m->bins, 0, bins_bytes(m->nr_bins));
+	if (m->open)
+		memset(m->open, 0, bins_bytes(m->nr_bins));
+	memset(&m->cold, 0, sizeof(m->cold));
+	memset(&m->records, 0, sizeof(m->records));
+	m->group_pages = m->init_group_pages;
+}
+
+static struct mmpath_mrc_bin *bins_copy(struct mmpath_mrc *m, struct mmpath_mrc_bin *from,
+					u32 nr)
+{
+	struct mmpath_mrc_bin *bins = mmpath_mem_alloc(m->mem, bins_bytes(nr));
+
+	if (bins && from)
+		memcpy(bins, from, bins_bytes(m->nr_bins));
+	return bins;
+}
+
+static bool grow_bins(struct mmpath_mrc *m)
+{
+	struct mmpath_mrc_bin *bins, *open = NULL;
+	u32 nr = 2 * m->nr_bins;
+
+	if (m->nr_bins >= MMPATH_MRC_BINS)
+		return false;
+	bins = bins_copy(m, m->bins, nr);
+	if (m->open)
+		open = bins_copy(m, m->open, nr);
+	if (!bins || (m->open && !open)) {
+		mmpath_mem_free(m->mem, bins, bins_bytes(nr));
+		mmpath_mem_free(m->mem, open, bins_bytes(nr));
+		return false;
+	}
+	mmpath_mem_free(m->mem, m->bins, bins_bytes(m->nr_bins));
+	mmpath_mem_free(m->mem, m->open, bins_bytes(m->nr_bins));
+	m->bins = bins;
+	m->open = open;
+	m->nr_bins = nr;
+	return true;
+}
+
+static void bin_add(struct mmpath_mrc_bin *to, const struct mmpath_mrc_bin *from)
+{
+	to->total += from->total;
+	to->recent += from->recent;
+	to->epoch += from->epoch;
+	to->now += from->now;
+}
+
+static void merge_pairs(struct mmpath_mrc_bin *bins, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr / 2; i++) {
+		bins[i] = bins[2 * i];
+		bin_add(&bins[i], &bins[2 * i + 1]);
+	}
+	memset(bins + i, 0, bins_bytes(nr - i));
+}
+
+static void double_group(struct mmpath_mrc *m)
+{
+	merge_pairs(m->bins, m->nr_bins);
+	if (m->open)
+		merge_pairs(m->open, m->nr_bins);
+	m->group_pages *= 2;
+}
+
+/* The bin of a distance; makes room for it. */
+static u64 bin_of(struct mmpath_mrc *m, u64 distance)
+{
+	u64 bin;
+
+	while ((bin = distance >> ilog2(m->group_pages)) >= m->nr_bins) {
+		if (grow_bins(m))
+			continue;
+		if (m->group_pages > U32_MAX / 2)
+			return m->nr_bins - 1;
+		double_group(m);
+	}
+	return bin;
+}
+
+/**
+ * mmpath_mrc_add() - count a touch
+ * @m: the curve
+ * @distance: its reuse distance in pages, or MMPATH_COLD
+ * @weight: touches it stands for, 2^shift in a sample
+ *
+ * Thesis 4.2.2, Algorithm 2, lines 8 to 10. Cannot fail: without memory for more
+ * bins the groups get bigger. Of a curve that was destroyed nothing happens.
+ */
+void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight)
+{
+	u64 bin;
+
+	if (!m->nr_bins)
+		return;
+	m->records.now += weight;
+	if (distance < 0) {
+		m->cold.now += weight;
+		return;
+	}
+	bin = bin_of(m, distance);	/* the array may move */
+	m->bins[bin].now += weight;
+}
+
+/**
+ * mmpath_mrc_censor() - a burst has ended
+ * @m: the curve
+ * @pages: on the stack, all of them touched in the burst
+ * @first: tracking began with this burst; if not, what looked like a first
+ *	touch was only the first in the burst, and is not one
+ *
+ * One interval is open at each depth. Out of memory nothing is censored.
+ */
+void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages, bool first)
+{
+	u64 page, nr;
+
+	if (!first)
+		m->cold.now = 0;
+	if (!pages || !m->nr_bins)
+		return;
+	bin_of(m, pages - 1);
+	if (!m->open)
+		m->open = bins_copy(m, NULL, m->nr_bins);
+	if (!m->open)
+		return;
+	for (page = 0; page < pages; page += nr) {
+		nr = min_t(u64, m->group_pages, pages - page);
+		m->open[page >> ilog2(m->group_pages)].now += nr;
+	}
+}
+
+/**
+ * mmpath_mrc_scale() - what was counted in this epoch stands for more
+ * @m: the curve
+ * @num: for @num / @den times as much
+ * @den: not 0
+ */
+void mmpath_mrc_scale(struct mmpath_mrc *m, u64 num, u64 den)
+{
+	u32 i;
+
+	m->cold.now = mul_u64_u64_div_u64(m->cold.now, num, den);
+	m->records.now = mul_u64_u64_div_u64(m->records.now, num, den);
+	for (i = 0; i < m->nr_bins; i++) {
+		m->bins[i].now = mul_u64_u64_div_u64(m->bins[i].now, num, den);
+		if (m->open)
+			m->open[i].now = mul_u64_u64_div_u64(m->open[i].now, num, den);
+	}
+}
+
+static void bin_close(struct mmpath_mrc_bin *bin)
+{
+	bin->total += bin->now;
+	bin->recent = bin->recent / 2 + (bin->now << RECENT_SHIFT);
+	bin->epoch = bin->now;
+	bin->now = 0;
+}
+
+/**
+ * mmpath_mrc_close_epoch() - an epoch is over
+ * @m: the curve
+ */
+void mmpath_mrc_close_epoch(struct mmpath_mrc *m)
+{
+	u32 i;
+
+	bin_close(&m->cold);
+	bin_close(&m->records);
+	for (i = 0; i < m->nr_bins; i++) {
+		bin_close(&m->bins[i]);
+		if (m->open)
+			bin_close(&m->open[i]);
+	}
+}
+
+static u64 bin_read(const struct mmpath_mrc_bin *bin, enum mmpath_mrc_window w)
+{
+	switch (w) {
+	case MMPATH_MRC_TOTAL:
+		return bin->total + bin->now;
+	case MMPATH_MRC_RECENT:
+		return bin->recent >> RECENT_SHIFT;
+	default:
+		return bin->epoch;
+	}
+}
+
+/* Kaplan and Meier's estimate, see above. */
+static u64 misses_censored(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages)
+{
+	u64 first = pages >> ilog2(m->group_pages), left = 0, misses, ended;
+	u32 i;
+
+	for (i = 0; i < m->nr_bins; i++)
+		left += bin_read(&m->bins[i], w) + bin_read(&m->open[i], w);
+	misses = left;
+	for (i = 0; i <= first && i < m->nr_bins && left; i++) {
+		ended = bin_read(&m->bins[i], w);
+		if (i == first)
+			ended = mul_u64_u32_div(ended, pages & (m->group_pages - 1),
+						m->group_pages);
+		misses = mul_u64_u64_div_u64(misses, left - ended, left);
+		left -= ended + bin_read(&m->open[i], w);
+	}
+	return left ? misses : 0;
+}
+
+/**
+ * mmpath_mrc_misses() - lambda
+ * @m: the curve
+ * @w: in which time
+ * @pages: with so much memory
+ *
+ * Return: misses, first touches not among them.
+ */
+u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages)
+{
+	u64 first = pages >> ilog2(m->group_pages), sum = 0;
+	u32 inside = pages & (m->group_pages - 1), i;
+
+	if (first >= m->nr_bins)
+		return 0;
+	if (m->open)
+		return misses_censored(m, w, pages);
+	for (i = first + 1; i < m->nr_bins; i++)
+		sum += bin_read(&m->bins[i], w);
+	return sum + mul_u64_u32_div(bin_read(&m->bins[first], w),
+				     m->group_pages - inside, m->group_pages);
+}
+
+/**
+ * mmpath_mrc_cold() - first touches
+ * @m: the curve
+ * @w: in which time
+ */
+u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
+{
+	return bin_read(&m->cold, w);
+}
+
+/**
+ * mmpath_mrc_records() - all touches, the first ones included
+ * @m: the curve
+ * @w: in which time
+ */
+u64 mmpath_mrc_records(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
+{
+	return bin_read(&m->records, w);
+}

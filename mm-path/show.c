@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Curves, regions and statistics as text, for memory.path.* and any other file
+ * that shows a domain. See Documentation/ABI/testing/cgroup-memory-path.
+ */
+#include <linux/mm.h>
+#include <linux/mm_inline.h>
+#include <linux/ptrace.h>
+#include <linux/sched/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include "internal.h"
+
+#define MMPATH_REGION_POINTS	64
+
+static const char * const mmpath_kind_names[] = {
+	[MMPATH_REGION_REST]	= "rest",
+	[MMPATH_REGION_MMAP]	= "mmap",
+	[MMPATH_REGION_BRK]	= "brk",
+};
+
+/**
+ * mmpath_drain_domain() - bring a domain up to date
+ * @dom: what was logged but not drained yet belongs into what is shown
+ *
+ * Context: may sleep; takes the locks of contexts and of the domain.
+ */
+void mmpath_drain_domain(struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mmpath_for_each_ctx(ctx, id) {
+		if (!mmpath_ctx_in(ctx, dom))
+			continue;
+		mmpath_drain(ctx);
+		mutex_lock(&dom->lock);
+		mmpath_domain_note(dom, ctx);
+		mutex_unlock(&dom->lock);
+	}
+}
+
+static u64 mmpath_curve_end(const struct mmpath_mrc *mrc, u64 footprint)
+{
+	return roundup(footprint, mrc->group_pages);
+}
+
+static void mmpath_show_points(struct seq_file *m, const struct mmpath_mrc *mrc, u64 end)
+{
+	u64 pages;
+
+	seq_puts(m, "pages total recent epoch\n");
+	for (pages = 0; pages <= end; pages += mrc->group_pages)
+		seq_printf(m, "%llu %llu %llu %llu\n", pages,
+			   mmpath_mrc_misses(mrc, MMPATH_MRC_TOTAL, pages),
+			   mmpath_mrc_misses(mrc, MMPATH_MRC_RECENT, pages),
+			   mmpath_mrc_misses(mrc, MMPATH_MRC_EPOCH, pages));
+}
+
+/**
+ * mmpath_show_mrc() - print the merged curve of a domain
+ * @m: where to
+ * @dom: the domain
+ *
+ * Context: may sleep; takes the locks of contexts and of the domain.
+ */
+void mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom)
+{
+	struct mmpath_mrc *mrc = &dom->mrc;
+
+	mmpath_drain_domain(dom);
+	mutex_lock(&dom->lock);
+	seq_puts(m, "version 1\n");
+	seq_printf(m, "page_bytes %lu\n", PAGE_SIZE);
+	seq_printf(m, "group_pages %u\n", mrc->group_pages);
+	seq_printf(m, "sample_shift %u\n", dom->lru.shift);
+	seq_printf(m, "records %llu\n", mmpath_mrc_records(mrc, MMPATH_MRC_TOTAL));
+	seq_printf(m, "cold %llu\n", mmpath_mrc_cold(mrc, MMPATH_MRC_TOTAL));
+	seq_printf(m, "footprint %llu\n", dom->footprint);
+	seq_printf(m, "resolved_from %lu\n", max(dom->reach, 1UL << dom->lru.shift));
+	if (dom->stopped)
+		seq_puts(m, "stopped nomem\n");
+	mmpath_show_points(m, mrc, mmpath_curve_end(mrc, dom->footprint));
+	mutex_unlock(&dom->lock);
+}
+
+/* May the reader know addresses of @mm? A page trace is a side channel. */
+static bool mmpath_may_look(struct mm_struct *mm)
+{
+	struct task_struct *task;
+	bool may = false;
+
+	if (perfmon_capable())
+		return true;
+	rcu_read_lock();
+	task = rcu_dereference(mm->owner);
+	if (task)
+		may = ptrace_may_access(task, PTRACE_MODE_READ_FSCREDS);
+	rcu_read_unlock();
+	return may;
+}
+
+/* mmap_lock is held for reading. */
+static void mmpath_show_name(struct seq_file *m, struct mm_struct *mm,
+			     const struct mmpath_region *region)
+{
+	struct vm_area_struct *vma = find_vma(mm, region->first << PAGE_SHIFT);
+	struct anon_vma_name *name;
+
+	if (!vma || vma->vm_start >> PAGE_SHIFT > region->last) {
+		seq_puts(m, "-");
+	} else if (vma->vm_file) {
+		seq_file_path(m, vma->vm_file, "\n");
+	} else if (vma_is_initial_heap(vma)) {
+		seq_puts(m, "[heap]");
+	} else {
+		name = anon_vma_name(vma);
+		seq_escape(m, name ? name->name : "-", "\n\\");
+	}
+}
+
+static u64 mmpath_region_footprint(const struct mmpath_region *region)
+{
+	return max(region->footprint, mmpath_stack_footprint(&region->lru));
+}
+
+static void mmpath_show_region(struct seq_file *m, struct mmpath_ctx *ctx,
+			       const struct mmpath_region *region, bool look)
+{
+	seq_printf(m, "%d %u %s ", ctx->pid, region->id, mmpath_kind_names[region->kind]);
+	if (look && region->kind != MMPATH_REGION_REST)
+		seq_printf(m, "%llx %llx", region->first << PAGE_SHIFT,
+			   (region->last + 1) << PAGE_SHIFT);
+	else
+		seq_puts(m, "- -");
+	seq_printf(m, " %llu ", region->nr_mapped << (PAGE_SHIFT - 10));
+	if (region->stopped) {
+		seq_printf(m, "0 %llu 0 0 nomem ", region->records);
+	} else {
+		seq_printf(m, "%llu %llu %llu %u ok ", mmpath_region_footprint(region),
+			   region->records, mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL),
+			   region->lru.shift);
+	}
+	if (look && region->kind != MMPATH_REGION_REST)
+		mmpath_show_name(m, ctx->mm, region);
+	else
+		seq_puts(m, "-");
+	seq_putc(m, '\n');
+}
+
+static void mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_ctx *ctx)
+{
+	struct mmpath_region *region;
+	struct mm_struct *mm = ctx->mm;
+	bool look = mmpath_may_look(mm);
+
+	if (!mmget_not_zero(mm))
+		return;
+	mmap_read_lock(mm);
+	mutex_lock(&ctx->lock);
+	list_for_each_entry(region, &ctx->regions.list, node)
+		mmpath_show_region(m, ctx, region, look);
+	mutex_unlock(&ctx->lock);
+	mmap_read_unlock(mm);
+	mmput_async(mm);
+}
+
+/**
+ * mmpath_show_regions() - print the regions of a domain's programs
+ * @m: where to
+ * @dom: the domain
+ *
+ * Context: may sleep; takes mmap_lock and the locks of contexts.
+ */
+void mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mmpath_drain_domain(dom);
+	seq_puts(m, "pid region kind start end mapped_kb footprint records cold shift state name\n");
+	mmpath_for_each_ctx(ctx, id)
+		if (mmpath_ctx_in(ctx, dom))
+			mmpath_show_ctx_regions(m, ctx);
+}
+
+static void mmpath_show_region_points(struct seq_file *m, struct mmpath_ctx *ctx,
+				      const struct mmpath_region *region)
+{
+	u64 end, step, pages;
+
+	if (region->stopped)
+		return;
+	end = mmpath_curve_end(&region->lru_mrc, mmpath_region_footprint(region));
+	step = roundup(end / MMPATH_REGION_POINTS, region->lru_mrc.group_pages) ?:
+		region->lru_mrc.group_pages;
+	for (pages = 0; pages < end + step; pages += step)
+		seq_printf(m, "%d %u %llu %llu %llu\n", ctx->pid, region->id, pages,
+			   mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, pages),
+			   mmpath_mrc_misses(&region->mru_mrc, MMPATH_MRC_TOTAL, pages));
+}
+
+/**
+ * mmpath_show_region_mrc() - print the curves of a domain's regions
+ * @m: where to
+ * @dom: the domain
+ *
+ * Context: may sleep; takes the locks of contexts.
+ */
+void mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
+{
+	struct mmpath_region *region;
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mmpath_drain_domain(dom);
+	seq_puts(m, "pid region pages lru mru\n");
+	mmpath_for_each_ctx(ctx, id) {
+		if (!mmpath_ctx_in(ctx, dom))
+			continue;
+		mutex_lock(&ctx->lock);
+		list_for_each_entry(region, &ctx->regions.list, node)
+			mmpath_show_region_points(m, ctx, region);
+		mutex_unlock(&ctx->lock);
+	}
+}
+
+/**
+ * mmpath_show_stat() - print the statistics of a domain
+ * @m: where to
+ * @dom: the domain
+ *
+ * Context: may sleep; takes the locks of contexts and of the domain.
+ */
+void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
+{
+	unsigned long sum[NR_MMPATH_STATS] = { }, rate = 0, bytes = 0, contexts = 0;
+	const struct mmpath_driver *drv = mmpath_driver();
+	u64 cost_ns = READ_ONCE(dom->cost_ns), own_ns = READ_ONCE(dom->own_ns);
+	unsigned int i, shift = 0;
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mmpath_drain_domain(dom);
+	mmpath_for_each_ctx(ctx, id) {
+		if (!mmpath_ctx_in(ctx, dom))
+			continue;
+		contexts++;
+		for (i = 0; i < NR_MMPATH_STATS; i++)
+			sum[i] += atomic_long_read(&ctx->stat[i]);
+		rate += READ_ONCE(ctx->records_per_sec);
+		bytes += READ_ONCE(ctx->mem.bytes);
+		cost_ns += READ_ONCE(ctx->cost_ns);
+		own_ns += READ_ONCE(ctx->own_ns);
+		shift = max(shift, READ_ONCE(ctx->shift));
+	}
+	seq_printf(m, "contexts %lu\n", contexts);
+	for (i = 0; i < NR_MMPATH_STATS; i++)
+		seq_printf(m, "%s %lu\n", mmpath_stat_names[i],
+			   sum[i] + READ_ONCE(dom->stat[i]));
+	seq_printf(m, "overhead_permille %u\n", mmpath_permille(cost_ns, own_ns));
+	seq_printf(m, "records_per_sec %lu\n", rate);
+	seq_printf(m, "sample_shift %u\n", shift);
+	seq_printf(m, "coverage_permille %u\n", contexts ? 1000 >> min(shift, 31U) : 0);
+	seq_printf(m, "model_bytes %lu\n", bytes + READ_ONCE(dom->mem.bytes));
+	seq_printf(m, "driver %s\n", drv ? drv->name : "none");
+}

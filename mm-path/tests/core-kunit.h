@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tests of the way of a record: packed, logged, drained in order into regions,
+ * domains and recordings. Included at the end of core.c.
+ */
+#ifndef _MM_PATH_CORE_KUNIT_H
+#define _MM_PATH_CORE_KUNIT_H
+
+#include <kunit/test.h>
+
+#define KT_LOG	64U
+
+static void kt_record_packing(struct kunit *test)
+{
+	unsigned long addr = 0x7f1234567000UL;
+	unsigned int order;
+
+	for (order = 0; order <= PMD_SHIFT - PAGE_SHIFT; order++) {
+		unsigned long size = PAGE_SIZE << order;
+		unsigned long r = mmpath_record(addr + 123, order, order & 1);
+
+		KUNIT_EXPECT_EQ(test, mmpath_record_order(r), order);
+		KUNIT_EXPECT_EQ(test, r & MMPATH_RECORD_WRITE, order & 1);
+		KUNIT_EXPECT_EQ(test, r & PAGE_MASK, addr & ~(size - 1));
+	}
+}
+
+/* A context of an mm that nobody runs in, in no table */
+static struct mmpath_ctx *kt_ctx(struct kunit *test, struct mmpath_domain **dom)
+{
+	struct mm_struct *mm = mm_alloc();
+	struct mmpath_ctx *ctx;
+
+	KUNIT_ASSERT_NOT_NULL(test, mm);
+	ctx = mmpath_ctx_alloc(mm, KT_LOG);
+	mmput(mm);	/* the context has pinned it */
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	ctx->id = 1;
+	*dom = mmpath_domain_create();
+	KUNIT_ASSERT_NOT_NULL(test, *dom);
+	KUNIT_ASSERT_EQ(test, mmpath_add_domain(ctx, *dom), 0);
+	KUNIT_ASSERT_EQ(test, mmpath_add_domain(ctx, *dom), 0);
+	KUNIT_ASSERT_EQ(test, ctx->nr_domains, 1);
+	KUNIT_ASSERT_EQ(test, mmpath_domain_record(*dom), 0);
+	KUNIT_ASSERT_EQ(test, mmpath_domain_record(*dom), -EBUSY);
+	return ctx;
+}
+
+static void kt_ctx_end(struct kunit *test, struct mmpath_ctx *ctx, struct mmpath_domain *dom)
+{
+	KUNIT_EXPECT_EQ(test, mmpath_del_domain(ctx, dom), 0);
+	mmpath_domain_destroy(dom);
+	mmpath_ctx_put(ctx);
+}
+
+static unsigned long kt_page(unsigned long i)
+{
+	return mmpath_record((1000 + i) << PAGE_SHIFT, 0, i & 1);
+}
+
+static void kt_log_full(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	unsigned long i;
+
+	for (i = 0; i < KT_LOG + 7; i++)
+		mmpath_log(ctx, kt_page(i));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_DROPPED_LOG_FULL]), 7);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), 0);
+	mmpath_drain(ctx);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), KT_LOG);
+	/* there is room again */
+	mmpath_log(ctx, kt_page(i));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_DROPPED_LOG_FULL]), 7);
+	kt_ctx_end(test, ctx, dom);
+}
+
+/* Round and round the ring, what comes out is what went in. */
+static void kt_drain_order(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	struct mmpath_event ev;
+	unsigned long in, out = 0;
+
+	for (in = 0; in < 10 * KT_LOG + 5; in++) {
+		mmpath_log(ctx, kt_page(in * 7));
+		if (in % 37 == 0)
+			mmpath_drain(ctx);
+	}
+	mmpath_drain(ctx);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_DROPPED_LOG_FULL]), 0);
+	while (kfifo_get(&dom->recorder->fifo, &ev)) {
+		KUNIT_ASSERT_EQ(test, ev.addr, kt_page(out * 7) & PAGE_MASK);
+		KUNIT_ASSERT_EQ(test, ev.flags, out * 7 & 1 ? MMPATH_ACCESS_WRITE : 0);
+		KUNIT_ASSERT_EQ(test, ev.order, 0);
+		out++;
+	}
+	KUNIT_EXPECT_EQ(test, out, in);
+	kt_ctx_end(test, ctx, dom);
+}
+
+static void kt_half_full(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	unsigned int i;
+
+	for (i = 0; i < KT_LOG / 2 - 1; i++)
+		mmpath_log(ctx, kt_page(i));
+	mmpath_try_drain(ctx);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), 0);
+	mmpath_log(ctx, kt_page(i));
+	mmpath_try_drain(ctx);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG / 2);
+	/* not while another has the models: the records wait */
+	for (i = 0; i < KT_LOG / 2; i++)
+		mmpath_log(ctx, kt_page(i));
+	mutex_lock(&dom->lock);
+	mmpath_try_drain(ctx);
+	mutex_unlock(&dom->lock);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG / 2);
+	mmpath_try_drain(ctx);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG);
+	kt_ctx_end(test, ctx, dom);
+}
+
+/* A record of a huge page stands for 512, of which the sample is kept. */
+static void kt_feed_huge(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+
+	mmpath_log(ctx, mmpath_record(512 << PAGE_SHIFT, 9, false));
+	mmpath_drain(ctx);
+	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 512);
+	mmpath_set_shift(ctx, 4);
+	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 32);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 512);
+	mmpath_log(ctx, mmpath_record(1024 << PAGE_SHIFT, 9, false));
+	mmpath_drain(ctx);
+	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 64);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&ctx->regions.rest->lru), 1024);
+	kt_ctx_end(test, ctx, dom);
+}
+
+/* In several domains at once; one more than there is room for is refused. */
+static void kt_domains(struct kunit *test)
+{
+	struct mmpath_domain *dom[MMPATH_MAX_DOMAINS + 1];
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom[0]);
+	int i;
+
+	for (i = 1; i <= MMPATH_MAX_DOMAINS; i++) {
+		dom[i] = mmpath_domain_create();
+		KUNIT_ASSERT_NOT_NULL(test, dom[i]);
+		KUNIT_EXPECT_EQ(test, mmpath_add_domain(ctx, dom[i]),
+				i < MMPATH_MAX_DOMAINS ? 0 : -ENOSPC);
+	}
+	for (i = 1; i < ctx->nr_domains; i++)
+		KUNIT_EXPECT_LT(test, (unsigned long)ctx->domains[i - 1],
+				(unsigned long)ctx->domains[i]);
+	mmpath_log(ctx, kt_page(0));
+	mmpath_log(ctx, kt_page(1));
+	mmpath_drain(ctx);
+	for (i = 0; i < MMPATH_MAX_DOMAINS; i++)
+		KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom[i]->lru), 2);
+	for (i = 1; i < MMPATH_MAX_DOMAINS; i++) {
+		KUNIT_EXPECT_EQ(test, mmpath_del_domain(ctx, dom[i]), MMPATH_MAX_DOMAINS - i);
+		KUNIT_EXPECT_FALSE(test, mmpath_ctx_in(ctx, dom[i]));
+		KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom[i]->lru), 0);
+		KUNIT_EXPECT_EQ(test, dom[i]->footprint, 2);
+		mmpath_domain_destroy(dom[i]);
+	}
+	mmpath_domain_destroy(dom[MMPATH_MAX_DOMAINS]);
+	kt_ctx_end(test, ctx, dom[0]);
+}
+
+static struct kunit_case kt_core_cases[] = {
+	KUNIT_CASE(kt_record_packing),
+	KUNIT_CASE(kt_log_full),
+	KUNIT_CASE(kt_drain_order),
+	KUNIT_CASE(kt_half_full),
+	KUNIT_CASE(kt_feed_huge),
+	KUNIT_CASE(kt_domains),
+	{}
+};
+
+static struct kunit_suite kt_core_suite = {
+	.name = "mmpath-core",
+	.test_cases = kt_core_cases,
+};
+
+kunit_test_suite(kt_core_suite);
+
+#endif /* _MM_PATH_CORE_KUNIT_H */

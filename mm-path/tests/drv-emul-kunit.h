@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tests of the emulated driver's buffers and of its sample; what it does to page
+ * tables is tested from user space. Included at the end of drv-emul.c.
+ */
+#ifndef _MM_PATH_DRV_EMUL_KUNIT_H
+#define _MM_PATH_DRV_EMUL_KUNIT_H
+
+#include <kunit/test.h>
+
+static struct emul *kt_emul(struct kunit *test, unsigned int entries, unsigned int ways,
+			    unsigned int shift)
+{
+	struct emul *e = kunit_kzalloc(test, sizeof(*e), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, e);
+	spin_lock_init(&e->lock);
+	e->pab_entries = entries;
+	e->pab_ways = ways;
+	KUNIT_ASSERT_EQ(test, emul_pab_alloc(&e->pab, entries), 0);
+	KUNIT_ASSERT_EQ(test, emul_pab_alloc(&e->huge, entries >> 9), 0);
+	emul_reshape(e, shift);
+	return e;
+}
+
+static void kt_emul_free(struct emul *e)
+{
+	emul_pab_free(&e->pab);
+	emul_pab_free(&e->huge);
+}
+
+/* First in, first out; a hit changes nothing, for software cannot see it. */
+static void kt_pab_fifo(struct kunit *test)
+{
+	struct emul *e = kt_emul(test, 16, 16, 0);
+	u64 page;
+
+	for (page = 100; page < 116; page++)
+		KUNIT_EXPECT_EQ(test, emul_pab_insert(&e->pab, page, page), 0);
+	for (page = 100; page < 116; page++)
+		KUNIT_EXPECT_TRUE(test, emul_pab_has(&e->pab, page, page));
+	for (page = 116; page < 200; page++) {
+		KUNIT_EXPECT_EQ(test, emul_pab_insert(&e->pab, page, page), page - 16 + 1);
+		KUNIT_EXPECT_FALSE(test, emul_pab_has(&e->pab, page - 16, page - 16));
+		KUNIT_EXPECT_TRUE(test, emul_pab_has(&e->pab, page - 15, page - 15));
+	}
+	kt_emul_free(e);
+}
+
+/* Page 0 is a page like any other. */
+static void kt_pab_page_0(struct kunit *test)
+{
+	struct emul *e = kt_emul(test, 16, 4, 0);
+
+	KUNIT_EXPECT_FALSE(test, emul_pab_has(&e->pab, 0, 0));
+	emul_pab_insert(&e->pab, 0, 0);
+	KUNIT_EXPECT_TRUE(test, emul_pab_has(&e->pab, 0, 0));
+	kt_emul_free(e);
+}
+
+/* A page pushes out only pages of its set: 64 entries, 4 ways, 16 sets. */
+static void kt_pab_associativity(struct kunit *test)
+{
+	struct emul *e = kt_emul(test, 64, 4, 0);
+	u64 page;
+
+	KUNIT_EXPECT_EQ(test, e->pab.nr_sets, 16);
+	for (page = 0; page < 64; page++)
+		KUNIT_EXPECT_EQ(test, emul_pab_insert(&e->pab, page, page), 0);
+	for (page = 64; page < 64 + 4 * 16; page += 16)
+		KUNIT_EXPECT_EQ(test, emul_pab_insert(&e->pab, page, page), page - 64 + 1);
+	for (page = 0; page < 64; page++)
+		KUNIT_EXPECT_EQ(test, emul_pab_has(&e->pab, page, page), page % 16 != 0);
+	kt_emul_free(e);
+}
+
+/* With the sample the buffer shrinks: its reach in memory stays. */
+static void kt_pab_sampled(struct kunit *test)
+{
+	struct emul *e = kt_emul(test, 2048, 16, 4);
+
+	KUNIT_EXPECT_EQ(test, e->pab.nr_sets * e->pab.ways, 2048 >> 4);
+	KUNIT_EXPECT_EQ(test, e->huge.nr_sets * e->huge.ways, 4);
+	emul_reshape(e, 11);
+	KUNIT_EXPECT_EQ(test, e->pab.nr_sets * e->pab.ways, 1);
+	KUNIT_EXPECT_EQ(test, e->huge.nr_sets * e->huge.ways, 1);
+	emul_reshape(e, MMPATH_MAX_SHIFT);
+	KUNIT_EXPECT_EQ(test, e->pab.nr_sets * e->pab.ways, 1);
+	kt_emul_free(e);
+}
+
+static void kt_filter_lru(struct kunit *test)
+{
+	struct emul *e = kt_emul(test, 16, 16, 0);
+	u64 page;
+
+	KUNIT_EXPECT_FALSE(test, emul_filter(e, 1));
+	KUNIT_EXPECT_FALSE(test, emul_filter(e, 1));	/* there is none */
+	e->filter_entries = 4;
+	for (page = 0; page < 4; page++)
+		KUNIT_EXPECT_FALSE(test, emul_filter(e, page));
+	/* 0 becomes the latest, so 1 goes first */
+	KUNIT_EXPECT_TRUE(test, emul_filter(e, 0));
+	KUNIT_EXPECT_FALSE(test, emul_filter(e, 10));
+	KUNIT_EXPECT_TRUE(test, emul_filter(e, 0));
+	KUNIT_EXPECT_TRUE(test, emul_filter(e, 2));
+	KUNIT_EXPECT_TRUE(test, emul_filter(e, 3));
+	KUNIT_EXPECT_FALSE(test, emul_filter(e, 1));
+	/* smaller with the sample, and none in the end */
+	e->shift = 2;
+	KUNIT_EXPECT_FALSE(test, emul_filter(e, 50));
+	KUNIT_EXPECT_TRUE(test, emul_filter(e, 50));
+	KUNIT_EXPECT_FALSE(test, emul_filter(e, 51));
+	KUNIT_EXPECT_FALSE(test, emul_filter(e, 50));
+	e->shift = 3;
+	KUNIT_EXPECT_FALSE(test, emul_filter(e, 50));
+	KUNIT_EXPECT_FALSE(test, emul_filter(e, 50));
+	kt_emul_free(e);
+}
+
+/* A huge page is in the sample when one of its pages is. */
+static void kt_huge_sampled(struct kunit *test)
+{
+	unsigned int shift;
+	u64 huge, page;
+	bool any;
+
+	for (shift = 0; shift < 13; shift++) {
+		for (huge = 512 * 1000; huge < 512 * 1040; huge += 512) {
+			any = false;
+			for (page = huge; page < huge + 512; page++)
+				any |= emul_sampled(shift, page, false);
+			KUNIT_ASSERT_EQ(test, emul_sampled(shift, huge, true), any);
+		}
+	}
+}
+
+/* Walks visit the pages of the sample, all of them and no other. */
+static void kt_walk_sampled(struct kunit *test)
+{
+	struct emul *e = kt_emul(test, 16, 16, 0);
+	struct emul_walk w = { .e = e };
+	unsigned long addr, start = 1000 * PAGE_SIZE, end = 5003 * PAGE_SIZE;
+	u64 page;
+
+	for (e->shift = 0; e->shift < 11; e->shift++) {
+		page = start >> PAGE_SHIFT;
+		for (addr = emul_walk_first(&w, start); addr < end;
+		     addr = emul_walk_next(&w, addr)) {
+			for (; page < addr >> PAGE_SHIFT; page++)
+				KUNIT_ASSERT_FALSE(test, mmpath_sampled(page, e->shift));
+			KUNIT_ASSERT_TRUE(test, mmpath_sampled(page, e->shift));
+			page++;
+		}
+	}
+	w.full = true;
+	KUNIT_EXPECT_EQ(test, emul_walk_first(&w, start), start);
+	KUNIT_EXPECT_EQ(test, emul_walk_next(&w, start), start + PAGE_SIZE);
+	kt_emul_free(e);
+}
+
+/* In the buffer or outside of the sample: left alone. */
+static void kt_wanted(struct kunit *test)
+{
+	struct emul *e = kt_emul(test, 16, 16, 3);
+	u64 page, n = 0;
+
+	for (page = 800; page < 880; page++)
+		n += emul_wanted(e, page, false);
+	KUNIT_EXPECT_EQ(test, n, 10);
+	page = mmpath_sample_of_block(100, 3);
+	KUNIT_EXPECT_TRUE(test, emul_wanted(e, page, false));
+	emul_pab_insert(&e->pab, page, emul_block(e, page, false));
+	KUNIT_EXPECT_FALSE(test, emul_wanted(e, page, false));
+	kt_emul_free(e);
+}
+
+static struct kunit_case kt_emul_cases[] = {
+	KUNIT_CASE(kt_pab_fifo),
+	KUNIT_CASE(kt_pab_page_0),
+	KUNIT_CASE(kt_pab_associativity),
+	KUNIT_CASE(kt_pab_sampled),
+	KUNIT_CASE(kt_filter_lru),
+	KUNIT_CASE(kt_huge_sampled),
+	KUNIT_CASE(kt_walk_sampled),
+	KUNIT_CASE(kt_wanted),
+	{}
+};
+
+static struct kunit_suite kt_emul_suite = {
+	.name = "mmpath-emul",
+	.test_cases = kt_emul_cases,
+};
+
+kunit_test_suite(kt_emul_suite);
+
+#endif /* _MM_PATH_DRV_EMUL_KUNIT_H */

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who is tracked: the processes of a cgroup with memory.path.track and of those
+ * below it, as they come and go. And who may read what of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "path_util.h"
+
+#define NR_PAGES	512UL
+#define NOBODY		65534
+
+/* A program that goes round its pages when it is told to, and checks them. */
+struct program {
+	pid_t pid;
+	int to, from;
+};
+
+static int serve(int in, int out)
+{
+	char *p = path_map(NR_PAGES * PAGE, false), c;
+	unsigned long rounds = 0;
+	size_t i;
+
+	while (read(in, &c, 1) == 1) {
+		for (i = 0; i < NR_PAGES; i++)
+			if ((*(__volatile__ unsigned long *)(p + i * PAGE))++ != rounds)
+				c = 'x';
+		rounds++;
+		if (write(out, &c, 1) != 1)
+			return KSFT_FAIL;
+	}
+	return KSFT_PASS;
+}
+
+static void run(struct program *prog)
+{
+	int to[2], from[2];
+
+	if (pipe(to) || pipe(from))
+		ksft_exit_fail_msg("pipe: %s\n", strerror(errno));
+	fcntl(to[1], F_SETFD, FD_CLOEXEC);
+	prog->pid = fork();
+	if (!prog->pid) {
+		close(to[1]);
+		close(from[0]);
+		_exit(serve(to[0], from[1]));
+	}
+	close(to[0]);
+	close(from[1]);
+	prog->to = to[1];
+	prog->from = from[0];
+}
+
+static bool go_round(struct program *prog)
+{
+	char c = 'g';
+
+	return write(prog->to, &c, 1) == 1 && read(prog->from, &c, 1) == 1 && c == 'g';
+}
+
+static void end(struct program *prog)
+{
+	int status;
+
+	close(prog->to);
+	close(prog->from);
+	kill(prog->pid, SIGKILL);
+	waitpid(prog->pid, &status, 0);
+}
+
+static long long stat_of(const char *cg, const char *key)
+{
+	return path_cg_key(cg, "memory.path.stat", key);
+}
+
+/* Records that @cg gets of two rounds of @prog */
+static long long records(const char *cg, struct program *prog)
+{
+	long long before = stat_of(cg, "records");
+
+	if (!go_round(prog) || !go_round(prog)) {
+		ksft_print_msg("wrong data\n");
+		return -1;
+	}
+	return stat_of(cg, "records") - before;
+}
+
+static bool all(const char *cg, struct program *prog)
+{
+	long long made = records(cg, prog);
+
+	if (made < (long long)NR_PAGES * 19 / 10)
+		ksft_print_msg("%lld records of %lu touches\n", made, 2 * NR_PAGES);
+	return made >= (long long)NR_PAGES * 19 / 10;
+}
+
+static bool none(const char *cg, struct program *prog)
+{
+	long long made = records(cg, prog);
+
+	if (made)
+		ksft_print_msg("%lld records of an untracked program\n", made);
+	return !made;
+}
+
+static void test_hierarchy(void)
+{
+	char *top = path_cg(NULL, "cgroup"), *mid = path_cg(top, "mid");
+	char *leaf = path_cg(mid, "leaf");
+	struct program prog;
+	bool good;
+
+	run(&prog);
+	path_cg_move(leaf, prog.pid);
+	path_track(top, true);
+	good = path_wait_tracks(top, prog.pid, true) && all(top, &prog);
+	ksft_test_result(good, "tracking a cgroup tracks those below\n");
+	path_track(leaf, true);
+	good = path_wait_tracks(leaf, prog.pid, true) && all(leaf, &prog) && all(top, &prog) &&
+	       stat_of(top, "contexts") == 1 && stat_of(leaf, "contexts") == 1;
+	ksft_test_result(good, "two of them at once, each has a curve\n");
+	path_track(top, false);
+	good = path_tracks(leaf, prog.pid) && all(leaf, &prog);
+	ksft_test_result(good, "one of the two ends, the other goes on\n");
+	path_track(leaf, false);
+	good = path_get("stats/contexts") == 0 && go_round(&prog);
+	ksft_test_result(good, "and ends\n");
+	end(&prog);
+	path_cg_remove(leaf);
+	path_cg_remove(mid);
+	path_cg_remove(top);
+}
+
+static void test_moves(void)
+{
+	char *a = path_cg(NULL, "a"), *b = path_cg(NULL, "b");
+	struct program prog;
+	bool good;
+
+	run(&prog);
+	path_cg_move(b, prog.pid);
+	path_track(a, true);
+	ksft_test_result(!path_tracks(a, prog.pid) && path_get("stats/contexts") == 0,
+			 "a process outside is not tracked\n");
+	path_cg_move(a, prog.pid);
+	good = path_wait_tracks(a, prog.pid, true) && all(a, &prog);
+	ksft_test_result(good, "moved in, it is\n");
+	path_cg_move(b, prog.pid);
+	good = path_wait_tracks(a, prog.pid, false) && none(a, &prog) &&
+	       path_get("stats/contexts") == 0;
+	ksft_test_result(good, "moved out, it is not\n");
+	path_track(b, true);
+	path_cg_move(a, prog.pid);
+	good = path_wait_tracks(a, prog.pid, true) && path_wait_tracks(b, prog.pid, false) &&
+	       all(a, &prog) && none(b, &prog);
+	ksft_test_result(good, "from one tracked cgroup to another\n");
+	end(&prog);
+	path_cg_remove(a);
+	path_cg_remove(b);
+}
+
+static void test_off(void)
+{
+	char *cg = path_cg(NULL, "off");
+	long long faults, now;
+	struct program prog;
+	bool good;
+
+	run(&prog);
+	path_cg_move(cg, prog.pid);
+	path_track(cg, true);
+	good = all(cg, &prog);
+	path_track(cg, false);
+	faults = path_get("stats/faults");
+	good &= go_round(&prog) && go_round(&prog);
+	ksft_test_result(good && path_get("stats/faults") == faults,
+			 "track 0 gives the pages back\n");
+	path_track(cg, true);
+	good = stat_of(cg, "records") < (long long)NR_PAGES && all(cg, &prog);
+	ksft_test_result(good, "track 1 again starts a new curve\n");
+	path_set("enabled", "0");
+	faults = path_get("stats/faults");
+	good = go_round(&prog) && go_round(&prog) && path_get("stats/contexts") == 0;
+	now = path_get("stats/faults");
+	ksft_test_result(good && now == faults, "enabled 0 gives the pages back\n");
+	path_set("enabled", "1");
+	good = path_wait_tracks(cg, prog.pid, true) && all(cg, &prog);
+	ksft_test_result(good, "enabled 1 tracks again\n");
+	end(&prog);
+	good = path_wait_contexts(cg, 0) && stat_of(cg, "records") > 2 * (long long)NR_PAGES &&
+	       path_cg_key(cg, "memory.path.mrc", "footprint") >= (long long)NR_PAGES;
+	ksft_test_result(good, "the curve stays when its program has ended\n");
+	path_cg_remove(cg);
+}
+
+static bool wait_no_contexts(void)
+{
+	int i;
+
+	for (i = 0; i < 200 && path_get("stats/contexts"); i++)
+		path_sleep_ms(20);
+	return !path_get("stats/contexts");
+}
+
+static void test_removal(void)
+{
+	char *top = path_cg(NULL, "removal"), *leaf = path_cg(top, "leaf");
+	struct program prog;
+	bool good;
+
+	run(&prog);
+	path_track(leaf, true);
+	path_cg_move(leaf, prog.pid);
+	good = path_wait_tracks(leaf, prog.pid, true);
+	end(&prog);
+	good &= !rmdir(leaf);
+	ksft_test_result(good && wait_no_contexts(), "a tracked cgroup is removed\n");
+	/* its program lives on elsewhere */
+	good = !mkdir(leaf, 0755);
+	path_track(leaf, true);
+	run(&prog);
+	path_cg_move(leaf, prog.pid);
+	good &= path_wait_tracks(leaf, prog.pid, true);
+	path_cg_move(PATH_CGROUP, prog.pid);
+	good &= !rmdir(leaf) && wait_no_contexts() && go_round(&prog);
+	ksft_test_result(good, "and with a program that was there\n");
+	end(&prog);
+	path_cg_remove(leaf);
+	path_cg_remove(top);
+}
+
+static bool shows_addresses(const char *cg, pid_t pid)
+{
+	char *text = path_cg_slurp(cg, "memory.path.regions");
+	char *line = text ? strchr(text, '\n') + 1 : NULL;
+	struct path_region r;
+	bool shown = false;
+
+	for (; line && *line; line = strchr(line, '\n') + 1)
+		shown |= path_parse_region(line, &r) && r.pid == pid && r.start;
+	free(text);
+	return shown;
+}
+
+/* What the delegate of @cg may do: no addresses of @other's program. */
+struct delegate {
+	const char *cg;
+	pid_t other;
+};
+
+static int as_nobody(void *arg)
+{
+	struct delegate *d = arg;
+	struct path_region r;
+	char *text, *line;
+	int seen = 0, bad = 0;
+
+	if (setgid(NOBODY) || setuid(NOBODY))
+		return KSFT_SKIP;
+	text = path_cg_slurp(d->cg, "memory.path.mrc");
+	if (!text || path_text_key(text, "version") != 1) {
+		ksft_print_msg("mrc: %s\n", strerror(errno));
+		return KSFT_FAIL;
+	}
+	free(text);
+	text = path_cg_slurp(d->cg, "memory.path.regions");
+	line = text ? strchr(text, '\n') + 1 : NULL;
+	for (; line && *line; line = strchr(line, '\n') + 1) {
+		if (!path_parse_region(line, &r) || r.pid != d->other)
+			continue;
+		seen++;
+		bad += r.start || r.end || strcmp(r.name, "-");
+	}
+	if (bad)
+		ksft_print_msg("%s", text);
+	free(text);
+	return bad || !seen ? KSFT_FAIL : KSFT_PASS;
+}
+
+/* Files of a cgroup that was given to nobody */
+static int owner_writes(void *arg)
+{
+	struct delegate *d = arg;
+
+	if (setgid(NOBODY) || setuid(NOBODY))
+		return KSFT_SKIP;
+	if (!path_write(PATH_SYSFS "enabled", "0") || !path_write(PATH_SYSFS "driver", "emul")) {
+		ksft_print_msg("nobody may write to " PATH_SYSFS "\n");
+		return KSFT_FAIL;
+	}
+	return path_cg_write(d->cg, "memory.path.track", "1") == -EACCES ? KSFT_PASS : KSFT_FAIL;
+}
+
+static int in_child(int (*fn)(void *arg), void *arg)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(fn(arg));
+	return path_wait(pid, 10);
+}
+
+static void test_delegation(void)
+{
+	char *cg = path_cg(NULL, "delegated");
+	struct program prog;
+	struct delegate d;
+	bool good;
+
+	run(&prog);
+	path_cg_move(cg, prog.pid);
+	path_track(cg, true);
+	good = all(cg, &prog);
+	good &= shows_addresses(cg, prog.pid);
+	d.cg = cg;
+	d.other = prog.pid;
+	ksft_test_result_report(good ? in_child(as_nobody, &d) : KSFT_FAIL,
+				"an unprivileged reader sees the curve and no addresses\n");
+	ksft_test_result_report(in_child(owner_writes, &d), "and may write nothing\n");
+	end(&prog);
+	path_cg_remove(cg);
+}
+
+int main(void)
+{
+	path_start(17, 60);
+	path_exact(16);
+	path_set("epoch_ms", "100");
+	test_hierarchy();
+	test_moves();
+	test_off();
+	test_removal();
+	test_delegation();
+	ksft_finished();
+}

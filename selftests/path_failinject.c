@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Allocations that fail while a program is tracked: the program goes on with
+ * right results, and a counter says what was given up.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "path_util.h"
+
+#define DEBUGFS		"/sys/kernel/debug/"
+#define NR_PAGES	2048UL
+
+static const char * const knobs[] = {
+	"probability", "interval", "times", "space", "verbose", "task-filter",
+	"ignore-gfp-wait", "cache-filter", "min-order", "ignore-gfp-highmem",
+};
+
+static void set(const char *which, const char *knob, const char *value)
+{
+	char file[256];
+
+	snprintf(file, sizeof(file), DEBUGFS "%s/%s", which, knob);
+	if (!access(file, W_OK))
+		path_write(file, value);
+}
+
+/* Of the tasks that ask for it, so many percent of the allocations fail. */
+static void fail(const char *which, unsigned int percent)
+{
+	char value[16];
+
+	snprintf(value, sizeof(value), "%u", percent);
+	set(which, "probability", "0");
+	set(which, "interval", "1");
+	set(which, "times", "-1");
+	set(which, "space", "0");
+	set(which, "verbose", "0");
+	set(which, "task-filter", "Y");
+	set(which, "ignore-gfp-wait", "N");
+	set(which, "ignore-gfp-highmem", "N");
+	set(which, "min-order", "0");
+	set(which, "cache-filter", "N");
+	set(which, "probability", value);
+}
+
+static void make_it_fail(bool on)
+{
+	path_write("/proc/self/make-it-fail", on ? "1" : "0");
+}
+
+/* Pages all over a big mapping: each needs memory in the models. */
+static int touch(void *arg)
+{
+	unsigned long rounds, i, bad = 0;
+	char *p;
+
+	p = path_map(NR_PAGES * 64 * PAGE, false);
+	make_it_fail(true);
+	for (rounds = 0; rounds < 6; rounds++)
+		for (i = 0; i < NR_PAGES; i++)
+			bad += (*(__volatile__ unsigned long *)(p + i * 64 * PAGE))++ != rounds;
+	make_it_fail(false);
+	if (bad)
+		ksft_print_msg("%lu pages wrong\n", bad);
+	return bad ? KSFT_FAIL : KSFT_PASS;
+}
+
+static long long stopped(void)
+{
+	return path_get("stats/stopped_nomem");
+}
+
+static void test_models(const char *which, unsigned int percent)
+{
+	char *cg = path_cg(NULL, "fail"), *text;
+	long long before = stopped();
+	bool good;
+	int ret;
+
+	path_track(cg, true);
+	fail(which, percent);
+	ret = path_run(cg, touch, NULL, 30);
+	fail(which, 0);
+	text = path_cg_slurp(cg, "memory.path.mrc");
+	good = stopped() > before && text && strstr(text, "stopped nomem\n");
+	ksft_print_msg("%lld models stopped\n", stopped() - before);
+	free(text);
+	ksft_test_result(!ret, "%s: the program's data is right\n", which);
+	ksft_test_result(good, "%s: and it is said why there is no curve\n", which);
+	path_cg_write(cg, "memory.path.mrc", "reset");
+	ret = path_run(cg, touch, NULL, 30);
+	text = path_cg_slurp(cg, "memory.path.mrc");
+	good = !ret && text && !strstr(text, "stopped") &&
+	       path_text_key(text, "footprint") >= (long long)NR_PAGES;
+	free(text);
+	ksft_test_result(good, "%s: after a reset there is one\n", which);
+	path_cg_remove(cg);
+}
+
+/* Children, executed programs and mappings that cannot have a context */
+static int live(void *arg)
+{
+	int i, status;
+	char *p;
+	pid_t pid;
+
+	for (i = 0; i < 100; i++) {
+		p = mmap(NULL, 4 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (p == MAP_FAILED)
+			continue;
+		*(__volatile__ char *)p = i;
+		make_it_fail(true);
+		pid = fork();
+		if (!pid) {
+			if (*(__volatile__ char *)p != (char)i)
+				_exit(KSFT_FAIL);
+			munmap(p + MIB, MIB);
+			_exit(KSFT_PASS);
+		}
+		mremap(p, 4 * MIB, 8 * MIB, MREMAP_MAYMOVE);
+		make_it_fail(false);
+		if (pid > 0 && (waitpid(pid, &status, 0) != pid || status)) {
+			ksft_print_msg("child: status %x\n", status);
+			return KSFT_FAIL;
+		}
+	}
+	return KSFT_PASS;
+}
+
+static void test_life(void)
+{
+	char *cg = path_cg(NULL, "life");
+	int ret;
+
+	path_track(cg, true);
+	fail("failslab", 3);
+	ret = path_run(cg, live, NULL, 30);
+	fail("failslab", 0);
+	ksft_test_result(!ret, "fork, mmap, munmap, mremap\n");
+	path_cg_remove(cg);
+}
+
+/* Switching on, off and over, in a task whose allocations fail */
+static void test_control(void)
+{
+	char *cg = path_cg(NULL, "control");
+	long long before = path_get("stats/attach_failed");
+	int i, failed = 0;
+	pid_t pid;
+
+	path_track(cg, true);
+	pid = path_spawn(cg, live, NULL);
+	fail("failslab", 10);
+	make_it_fail(true);
+	for (i = 0; i < 300; i++) {
+		failed += !!path_cg_write(cg, "memory.path.track", i & 1 ? "1" : "0");
+		path_write(PATH_SYSFS "driver", i & 2 ? "emul" : "replay");
+	}
+	make_it_fail(false);
+	fail("failslab", 0);
+	path_set("driver", "emul");
+	ksft_print_msg("%d writes and %lld attachments failed\n", failed,
+		       path_get("stats/attach_failed") - before);
+	ksft_test_result(path_wait(pid, 30) == KSFT_PASS &&
+			 failed + path_get("stats/attach_failed") - before > 0,
+			 "switching while allocations fail\n");
+	path_cg_remove(cg);
+}
+
+int main(void)
+{
+	static const char * const which[] = { "failslab", "fail_page_alloc" };
+	char file[256];
+	size_t i, k;
+
+	path_start(8, 120);
+	if (access(DEBUGFS "failslab/probability", W_OK) ||
+	    access("/proc/self/make-it-fail", W_OK)) {
+		for (i = 0; i < 8; i++)
+			ksft_test_result_skip("no CONFIG_FAILSLAB\n");
+		ksft_finished();
+	}
+	for (i = 0; i < ARRAY_SIZE(which); i++)
+		for (k = 0; k < ARRAY_SIZE(knobs); k++) {
+			snprintf(file, sizeof(file), DEBUGFS "%s/%s", which[i], knobs[k]);
+			path_save(file);
+		}
+	path_exact(64);
+	test_models("failslab", 30);
+	test_models("fail_page_alloc", 20);
+	test_life();
+	test_control();
+	ksft_finished();
+}

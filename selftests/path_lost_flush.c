@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A page that was made inaccessible must have lost its TLB entries before
+ * reclaim can see it: reclaim takes an inaccessible entry for one that no CPU
+ * has cached, does not flush, and frees the page while another CPU still writes
+ * to it.
+ *
+ * A thread counts in every page, round and round, while another one has the
+ * pages reclaimed. A write that went to a page after it was freed is a count
+ * that is missing at the end. With the flushes taken out of drv-emul.c this
+ * fails at once.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "path_util.h"
+
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT	21
+#endif
+
+#define NR_PAGES	256UL
+#define PAB		16
+#define SECONDS		4
+
+static char *cg, *mem;
+static __volatile__ bool stop;
+static __volatile__ unsigned long rounds;
+
+static void on_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void *count(void *arg)
+{
+	size_t i;
+
+	on_cpu(0);
+	while (!stop) {
+		for (i = 0; i < NR_PAGES; i++)
+			++*(__volatile__ unsigned long *)(mem + i * PAGE + i * 8);
+		rounds++;
+	}
+	return NULL;
+}
+
+static void take_some(void)
+{
+	path_cg_write(cg, "memory.reclaim", "1M");
+}
+
+/* It leaves the pages in the swap cache, from where they can be freed. */
+static void advise(void)
+{
+	madvise(mem, NR_PAGES * PAGE, MADV_PAGEOUT);
+	take_some();
+}
+
+static size_t wrong(void)
+{
+	size_t i, bad = 0;
+
+	for (i = 0; i < NR_PAGES; i++)
+		bad += *(__volatile__ unsigned long *)(mem + i * PAGE + i * 8) != rounds;
+	return bad;
+}
+
+static int fight(void *arg)
+{
+	void (*take)(void) = *(void (**)(void))arg;
+	unsigned long end = path_now_ms() + SECONDS * 1000;
+	size_t i, bad, takes = 0;
+	pthread_t thread;
+
+	mem = path_map(NR_PAGES * PAGE, false);
+	/* not zero: such a page would be swapped without being written */
+	for (i = 0; i < NR_PAGES; i++)
+		memset(mem + i * PAGE + 2048, 0x11 + i, 2048);
+	if (pthread_create(&thread, NULL, count, NULL))
+		return KSFT_FAIL;
+	on_cpu(1);
+	for (; path_now_ms() < end; takes++)
+		take();
+	stop = true;
+	pthread_join(thread, NULL);
+	bad = wrong();
+	ksft_print_msg("%lu rounds, %zu times reclaimed, %zu of %lu pages wrong\n", rounds, takes,
+		       bad, NR_PAGES);
+	return bad || !rounds ? KSFT_FAIL : KSFT_PASS;
+}
+
+static long long swapped_out(void)
+{
+	char *text = path_slurp("/proc/vmstat");
+	long long pages = path_text_key(text, "pswpout");
+
+	free(text);
+	return pages;
+}
+
+static void test(const char *name, void (*take)(void))
+{
+	long long before = swapped_out();
+	int ret;
+
+	cg = path_cg(NULL, "flush");
+	ret = path_run(cg, fight, &take, 30);
+	if (swapped_out() - before < (long long)NR_PAGES)
+		ksft_print_msg("only %lld pages were swapped out\n", swapped_out() - before);
+	ksft_test_result(!ret && swapped_out() - before >= (long long)NR_PAGES, "%s\n", name);
+	path_cg_remove(cg);
+}
+
+int main(void)
+{
+	path_start(2, 60);
+	if (!path_have_swap() || sysconf(_SC_NPROCESSORS_ONLN) < 2) {
+		ksft_test_result_skip("MADV_PAGEOUT: needs swap and two CPUs\n");
+		ksft_test_result_skip("memory.reclaim: needs swap and two CPUs\n");
+		ksft_finished();
+	}
+	path_exact(PAB);
+	/* the same page must not stay accessible because nothing pushes it out */
+	path_set("epoch_ms", "100");
+	test("MADV_PAGEOUT and memory.reclaim", advise);
+	test("memory.reclaim", take_some);
+	ksft_finished();
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Regions: what one mmap() made is one, also when the kernel merges it with its
+ * neighbour; it grows, is cut, moves and is inherited as the mapping is.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "path_util.h"
+
+#ifndef PR_SET_VMA
+#define PR_SET_VMA		0x53564d41
+#define PR_SET_VMA_ANON_NAME	0
+#endif
+
+static char *cg;
+
+static char *map_at(char *at, size_t bytes)
+{
+	return mmap(at, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+}
+
+static void touch(char *p, size_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i < bytes; i += PAGE)
+		++*(__volatile__ char *)(p + i);
+}
+
+static bool region_of(const void *addr, struct path_region *r)
+{
+	if (path_region_at(cg, getpid(), addr, r))
+		return true;
+	ksft_print_msg("%p is in no region\n", addr);
+	return false;
+}
+
+static bool is(const struct path_region *r, const char *start, size_t bytes)
+{
+	if (r->start == (unsigned long)start && r->end == (unsigned long)start + bytes &&
+	    r->kb == bytes >> 10)
+		return true;
+	ksft_print_msg("region %u: %lx-%lx %lu KiB, not %p and %zu KiB\n", r->id, r->start,
+		       r->end, r->kb, start, bytes >> 10);
+	return false;
+}
+
+static size_t vmas(const char *from, const char *to)
+{
+	char *text = path_slurp("/proc/self/maps"), *line = text;
+	unsigned long start, end;
+	size_t n = 0;
+
+	while (line && sscanf(line, "%lx-%lx", &start, &end) == 2) {
+		n += start < (unsigned long)to && end > (unsigned long)from;
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	free(text);
+	return n;
+}
+
+static int t_merged(void)
+{
+	char *p = path_map(8 * MIB, false), *q = p + 2 * MIB;
+	struct path_region a, b;
+
+	munmap(p, 8 * MIB);
+	if (map_at(p, 2 * MIB) != p || map_at(q, 2 * MIB) != q)
+		return KSFT_FAIL;
+	touch(p, 4 * MIB);
+	if (vmas(p, p + 4 * MIB) != 1)
+		return KSFT_SKIP;
+	return !region_of(p, &a) || !region_of(q, &b) || a.id == b.id || !is(&a, p, 2 * MIB) ||
+	       !is(&b, q, 2 * MIB) || a.footprint != 512 || b.footprint != 512 ||
+	       strcmp(a.kind, "mmap");
+}
+
+static unsigned long rest_records(void)
+{
+	char *text = path_cg_slurp(cg, "memory.path.regions"), *line = text;
+	struct path_region r = { };
+
+	while (line && !(path_parse_region(line, &r) && !strcmp(r.kind, "rest"))) {
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	free(text);
+	return r.records;
+}
+
+static int t_small(void)
+{
+	unsigned long before = rest_records();
+	char *p = map_at(NULL, MIB - PAGE);
+	struct path_region r;
+
+	touch(p, MIB - PAGE);
+	if (path_region_at(cg, getpid(), p, &r)) {
+		ksft_print_msg("a region of %lu KiB\n", r.kb);
+		return KSFT_FAIL;
+	}
+	return rest_records() - before < 255;
+}
+
+static int t_min(void)
+{
+	char *p = map_at(NULL, MIB);
+	struct path_region r;
+
+	return !region_of(p, &r) || !is(&r, p, MIB);
+}
+
+static int t_heap(void)
+{
+	struct path_region a, b;
+	char *p = sbrk(2 * MIB), *q;
+
+	touch(p, 2 * MIB);
+	if (!region_of(p + PAGE, &a) || strcmp(a.kind, "brk") || strcmp(a.name, "[heap]"))
+		return KSFT_FAIL;
+	q = sbrk(2 * MIB);
+	touch(q, 2 * MIB);
+	if (!region_of(q + PAGE, &b) || a.id != b.id || b.kb != a.kb + 2048 || b.start != a.start)
+		return KSFT_FAIL;
+	sbrk(-(intptr_t)(2 * MIB));
+	return !region_of(p + PAGE, &b) || b.kb > a.kb || b.footprint < 512 || b.footprint > 700;
+}
+
+static int t_cut(void)
+{
+	char *p = path_map(4 * MIB, false);
+	struct path_region a, b, c;
+
+	touch(p, 4 * MIB);
+	if (!region_of(p, &a))
+		return KSFT_FAIL;
+	munmap(p + MIB, MIB);
+	if (path_region_at(cg, getpid(), p + MIB, &c) && c.id != a.id)
+		return KSFT_FAIL;
+	if (!region_of(p, &b) || !region_of(p + 3 * MIB, &c) || a.id != b.id || b.id != c.id ||
+	    c.kb != 3072 || c.footprint != 768)
+		return KSFT_FAIL;
+	munmap(p, MIB);
+	if (!region_of(p + 2 * MIB, &b) || b.id != a.id || !is(&b, p + 2 * MIB, 2 * MIB))
+		return KSFT_FAIL;
+	munmap(p + 2 * MIB, 2 * MIB);
+	return path_region_at(cg, getpid(), p + 2 * MIB, &b);
+}
+
+/* A hole that is filled again is another region. */
+static int t_filled(void)
+{
+	char *p = path_map(6 * MIB, false);
+	struct path_region a, b;
+
+	if (map_at(p + 2 * MIB, 2 * MIB) != p + 2 * MIB)
+		return KSFT_FAIL;
+	return !region_of(p, &a) || !region_of(p + 2 * MIB, &b) || a.id == b.id ||
+	       !is(&b, p + 2 * MIB, 2 * MIB) || a.kb != 4096;
+}
+
+static int t_moved(void)
+{
+	char *p = path_map(2 * MIB, false), *to = path_map(4 * MIB, false);
+	struct path_region a, b;
+
+	touch(p, 2 * MIB);
+	if (!region_of(p, &a) || a.footprint != 512)
+		return KSFT_FAIL;
+	munmap(to, 4 * MIB);
+	if (mremap(p, 2 * MIB, 2 * MIB, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to)
+		return KSFT_FAIL;
+	if (!region_of(to, &b) || b.id != a.id || !is(&b, to, 2 * MIB) || b.footprint != 512)
+		return KSFT_FAIL;
+	/* its pages are on the stack still: no touch is the first one */
+	touch(to, 2 * MIB);
+	return !region_of(to, &b) || b.cold != a.cold || b.records < a.records + 480;
+}
+
+static int t_grown(void)
+{
+	char *p = path_map(4 * MIB, false), *q;
+	struct path_region a, b;
+
+	munmap(p + 2 * MIB, 2 * MIB);
+	if (!region_of(p, &a) || mremap(p, 2 * MIB, 3 * MIB, 0) != p)
+		return KSFT_FAIL;
+	if (!region_of(p + 2 * MIB, &b) || b.id != a.id || !is(&b, p, 3 * MIB))
+		return KSFT_FAIL;
+	q = mremap(p, 3 * MIB, 64 * MIB, MREMAP_MAYMOVE);
+	if (q == MAP_FAILED || !region_of(q + 63 * MIB, &b) || b.id != a.id || !is(&b, q, 64 * MIB))
+		return KSFT_FAIL;
+	if (mremap(q, 64 * MIB, MIB, 0) != q)
+		return KSFT_FAIL;
+	return !region_of(q, &b) || b.id != a.id || !is(&b, q, MIB);
+}
+
+/* Part of a mapping moves: its region is in two places. */
+static int t_split(void)
+{
+	char *p = path_map(4 * MIB, false), *to = path_map(2 * MIB, false);
+	struct path_region a, b, c;
+
+	touch(p, 4 * MIB);
+	if (!region_of(p, &a))
+		return KSFT_FAIL;
+	if (mremap(p + MIB, 2 * MIB, 2 * MIB, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to)
+		return KSFT_FAIL;
+	return !region_of(p, &b) || !region_of(to, &c) || b.id != a.id || c.id != a.id ||
+	       b.kb != 4096 || b.footprint != 1024;
+}
+
+static int t_protected_part(void)
+{
+	char *p = path_map(4 * MIB, false);
+	struct path_region a, b;
+
+	mprotect(p + MIB, MIB, PROT_READ);
+	return vmas(p, p + 4 * MIB) < 3 || !region_of(p, &a) || !region_of(p + MIB, &b) ||
+	       a.id != b.id || !is(&a, p, 4 * MIB);
+}
+
+static int in_child(char *p, const struct path_region *parent)
+{
+	struct path_region r;
+
+	touch(p, 2 * MIB);
+	return !region_of(p, &r) || r.id != parent->id || !is(&r, p, 2 * MIB) ||
+	       r.footprint != 512 || r.records < 512;
+}
+
+static int t_forked(void)
+{
+	char *p = path_map(2 * MIB, false);
+	struct path_region a, b;
+	int status;
+	pid_t pid;
+
+	touch(p, 2 * MIB);
+	if (!region_of(p, &a))
+		return KSFT_FAIL;
+	pid = fork();
+	if (!pid)
+		_exit(in_child(p, &a));
+	waitpid(pid, &status, 0);
+	return status || !region_of(p, &b) || b.id != a.id || b.records > a.records + 64;
+}
+
+static int t_name(void)
+{
+	char *p = map_at(NULL, 2 * MIB);
+	struct path_region r;
+
+	if (prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, 2 * MIB, "my table (hot)"))
+		return errno == EINVAL ? KSFT_SKIP : KSFT_FAIL;
+	if (!region_of(p, &r))
+		return KSFT_FAIL;
+	if (!strstr(r.name, "my table"))
+		ksft_print_msg("name is %s\n", r.name);
+	return !strstr(r.name, "my table");
+}
+
+static int t_file(void)
+{
+	char name[] = "/tmp/path region XXXXXX";
+	int fd = mkstemp(name), bad;
+	struct path_region r;
+	char *p;
+
+	if (fd < 0 || ftruncate(fd, 2 * MIB))
+		return KSFT_SKIP;
+	p = mmap(NULL, 2 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	touch(p, 2 * MIB);
+	bad = !region_of(p, &r) || !is(&r, p, 2 * MIB) || !strstr(r.name, name);
+	if (bad)
+		ksft_print_msg("name is %s\n", r.name);
+	unlink(name);
+	return bad;
+}
+
+static int t_nameless(void)
+{
+	char *p = map_at(NULL, 2 * MIB);
+	struct path_region r;
+
+	return !region_of(p, &r) || strcmp(r.name, "-");
+}
+
+/* A program that was running before it was tracked */
+static int t_late(void)
+{
+	char *p = path_map(2 * MIB, false);
+	struct path_region r;
+
+	path_track(cg, false);
+	path_track(cg, true);
+	touch(p, 2 * MIB);
+	return !region_of(p, &r) || r.footprint < 512;
+}
+
+static const struct {
+	const char *name;
+	int (*fn)(void);
+} tests[] = {
+	{ "two neighbours that are one vma", t_merged },
+	{ "small mappings are in rest", t_small },
+	{ "region_min_kb itself is a region", t_min },
+	{ "heap grows and shrinks", t_heap },
+	{ "partial munmap", t_cut },
+	{ "a hole that is filled", t_filled },
+	{ "mremap moves", t_moved },
+	{ "mremap grows and shrinks", t_grown },
+	{ "mremap of a part", t_split },
+	{ "mprotect of a part", t_protected_part },
+	{ "fork", t_forked },
+	{ "anonymous name", t_name },
+	{ "file name, with a blank", t_file },
+	{ "no name", t_nameless },
+	{ "mapped before it was tracked", t_late },
+};
+
+static int run_one(void *arg)
+{
+	return (*(int (**)(void))arg)();
+}
+
+int main(void)
+{
+	size_t i;
+	int ret;
+
+	path_start(ARRAY_SIZE(tests), 60);
+	path_exact(16);
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		cg = path_cg(NULL, "regions");
+		ret = path_run(cg, run_one, (void *)&tests[i].fn, 20);
+		ksft_test_result_report(ret, "%s\n", tests[i].name);
+		path_cg_remove(cg);
+	}
+	ksft_finished();
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Everything at once: tracked programs that are killed, that fork, that are
+ * swapped; cgroups that come and go; drivers that are switched, tracking that is
+ * switched off and on, memory limits that change. Programs verify their data all
+ * the while, and in the end nothing is left: no context, no slab object.
+ *
+ * usage: path_stress [seconds (20)]
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "path_util.h"
+
+#define SWITCHES	1000
+#define NR_PAGES	1024UL
+
+/* Shared with all processes: how often each thing was done, and what was wrong */
+struct shared {
+	unsigned long kills, forks, cgroups, switches, toggles, limits, rounds, wrong;
+	bool stop;
+};
+
+static struct shared *shared;
+static char *top;
+
+static void count(unsigned long *what)
+{
+	__atomic_fetch_add(what, 1, __ATOMIC_RELAXED);
+}
+
+static bool stopped(void)
+{
+	return __atomic_load_n(&shared->stop, __ATOMIC_RELAXED);
+}
+
+static __volatile__ unsigned long *word(char *p, size_t page)
+{
+	return (unsigned long *)(p + page * PAGE) + page % 500;
+}
+
+/* A program: counts in its pages, remaps them now and then, checks. */
+static void go_rounds(unsigned long n)
+{
+	char *p = path_map(NR_PAGES * PAGE, false), *to;
+	unsigned long round, i;
+
+	for (round = 0; round < n && !stopped(); round++) {
+		for (i = 0; i < NR_PAGES; i++)
+			if ((*word(p, i))++ != round)
+				count(&shared->wrong);
+		if (round % 4 == 1 && !mprotect(p, NR_PAGES * PAGE / 2, PROT_READ))
+			mprotect(p, NR_PAGES * PAGE / 2, PROT_READ | PROT_WRITE);
+		if (round % 4 == 3) {
+			to = mremap(p, NR_PAGES * PAGE, 2 * NR_PAGES * PAGE, MREMAP_MAYMOVE);
+			if (to != MAP_FAILED)
+				p = mremap(to, 2 * NR_PAGES * PAGE, NR_PAGES * PAGE, 0);
+		}
+		count(&shared->rounds);
+	}
+	munmap(p, NR_PAGES * PAGE);
+}
+
+static bool move_self(const char *cg)
+{
+	return !path_cg_write(cg, "cgroup.procs", "0");
+}
+
+static void make(char *dir, size_t size, const char *name, int i)
+{
+	snprintf(dir, size, "%s/%s%d", top, name, i);
+	mkdir(dir, 0755);
+}
+
+/* Long-lived */
+static void worker(int id)
+{
+	char dir[300];
+
+	make(dir, sizeof(dir), "work", id);
+	path_track(dir, true);
+	move_self(dir);
+	while (!stopped())
+		go_rounds(50);
+}
+
+/* Killed at any moment */
+static void killer(int id)
+{
+	char dir[300];
+	pid_t pid;
+
+	make(dir, sizeof(dir), "kill", id);
+	path_track(dir, true);
+	while (!stopped()) {
+		pid = fork();
+		if (!pid) {
+			move_self(dir);
+			go_rounds(1000);
+			_exit(0);
+		}
+		path_sleep_ms(20 + pid % 50);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		count(&shared->kills);
+	}
+}
+
+/* A bounded bomb: a tree of 2 + 4 + 8 + 16 */
+static void bomb(int depth)
+{
+	int i;
+
+	count(&shared->forks);
+	for (i = 0; depth && i < 2; i++)
+		if (!fork()) {
+			bomb(depth - 1);
+			_exit(0);
+		}
+	go_rounds(1);
+	while (wait(NULL) > 0)
+		;
+}
+
+static void bomber(int id)
+{
+	char dir[300];
+	pid_t pid;
+
+	make(dir, sizeof(dir), "bomb", id);
+	path_track(dir, true);
+	while (!stopped()) {
+		pid = fork();
+		if (!pid) {
+			move_self(dir);
+			bomb(4);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* Cgroups that are made, tracked, left and removed */
+static void gardener(int id)
+{
+	char dir[300];
+	pid_t pid;
+	int i = 0;
+
+	while (!stopped()) {
+		make(dir, sizeof(dir), "garden", i++ % 8);
+		path_cg_write(dir, "memory.path.track", "1");
+		pid = fork();
+		if (!pid) {
+			move_self(dir);
+			go_rounds(2);
+			move_self(top);
+			_exit(0);
+		}
+		if (i & 1)
+			path_cg_write(dir, "memory.path.track", "0");
+		waitpid(pid, NULL, 0);
+		rmdir(dir);
+		count(&shared->cgroups);
+	}
+}
+
+static void switcher(int id)
+{
+	int most = path_slow() ? SWITCHES / 10 : SWITCHES;
+
+	while (!stopped()) {
+		if (shared->switches < (unsigned long)most) {
+			path_write(PATH_SYSFS "driver", shared->switches & 1 ? "emul" : "replay");
+			count(&shared->switches);
+		} else {
+			path_write(PATH_SYSFS "driver", "emul");
+			path_sleep_ms(50);
+		}
+	}
+}
+
+static void toggler(int id)
+{
+	while (!stopped()) {
+		path_sleep_ms(300);
+		path_write(PATH_SYSFS "enabled", "0");
+		path_sleep_ms(10);
+		path_write(PATH_SYSFS "enabled", "1");
+		count(&shared->toggles);
+	}
+}
+
+static void squeezer(int id)
+{
+	while (!stopped()) {
+		path_cg_write(top, "memory.max", path_have_swap() ? "24M" : "200M");
+		path_sleep_ms(200);
+		path_cg_write(top, "memory.max", "max");
+		path_cg_write(top, "memory.reclaim", "8M");
+		path_sleep_ms(100);
+		count(&shared->limits);
+	}
+}
+
+/* Somebody who reads all files all the time */
+static void reader(int id)
+{
+	static const char * const files[] = {
+		"memory.path.mrc", "memory.path.regions", "memory.path.region_mrc",
+		"memory.path.stat",
+	};
+	unsigned int i = 0;
+
+	while (!stopped()) {
+		free(path_cg_slurp(top, files[i++ % ARRAY_SIZE(files)]));
+		path_sleep_ms(20);
+	}
+}
+
+static void (* const parts[])(int id) = {
+	worker, worker, killer, bomber, gardener, switcher, toggler, squeezer, reader,
+};
+
+/* kB of memory that only the kernel's own objects take */
+static long long slab_kb(void)
+{
+	char *text = path_slurp("/proc/meminfo"), *at = text ? strstr(text, "SUnreclaim:") : NULL;
+	long long kb = at ? atoll(at + 11) : 0;
+
+	free(text);
+	return kb;
+}
+
+static bool wait_no_contexts(void)
+{
+	int i;
+
+	for (i = 0; i < 500 && path_get("stats/contexts"); i++)
+		path_sleep_ms(20);
+	return !path_get("stats/contexts");
+}
+
+static void stress(unsigned int seconds)
+{
+	pid_t pid[ARRAY_SIZE(parts)];
+	size_t i;
+
+	shared->stop = false;
+	fflush(stdout);
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			parts[i](i);
+			_exit(0);
+		}
+	}
+	path_sleep_ms(seconds * 1000);
+	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		path_wait(pid[i], 30);
+}
+
+static void clean_up(void)
+{
+	char dir[300];
+	size_t i;
+
+	path_cg_write(top, "memory.max", "max");
+	for (i = 0; i < 16; i++) {
+		static const char * const names[] = { "work", "kill", "bomb", "garden" };
+		size_t k;
+
+		for (k = 0; k < ARRAY_SIZE(names); k++) {
+			snprintf(dir, sizeof(dir), "%s/%s%zu", top, names[k], i);
+			rmdir(dir);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int seconds = argc > 1 ? atoi(argv[1]) : 20;
+	long long before, after;
+	bool none;
+
+	path_start(4, seconds + 90);
+	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	top = path_cg(NULL, "stress");
+	path_cg_write(top, "cgroup.subtree_control", "+memory");
+	path_exact(64);
+	path_track(top, true);
+	/* once for what is allocated once */
+	stress(2);
+	clean_up();
+	wait_no_contexts();
+	before = slab_kb();
+	stress(seconds);
+	ksft_print_msg("%lu rounds, %lu kills, %lu forks, %lu cgroups\n", shared->rounds,
+		       shared->kills, shared->forks, shared->cgroups);
+	ksft_print_msg("%lu switches, %lu toggles, %lu limits\n", shared->switches,
+		       shared->toggles, shared->limits);
+	ksft_test_result(!shared->wrong, "all data is right\n");
+	ksft_test_result(shared->kills && shared->forks && shared->cgroups && shared->switches &&
+			 shared->toggles && shared->limits, "all was done\n");
+	none = wait_no_contexts();
+	ksft_print_msg("%lld contexts, %lld records\n", path_get("stats/contexts"),
+		       path_get("stats/records"));
+	ksft_test_result(none, "no context is left\n");
+	clean_up();
+	path_track(top, false);
+	path_set("enabled", "0");
+	path_sleep_ms(3000);
+	after = slab_kb();
+	ksft_print_msg("slab: %lld kB before, %lld kB after\n", before, after);
+	ksft_test_result(after - before < 1024, "no slab objects are left\n");
+	ksft_finished();
+}

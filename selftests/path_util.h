@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests of page access tracking share: knobs that are always put back,
+ * cgroups that are always removed, and programs that run tracked.
+ */
+#ifndef PATH_UTIL_H
+#define PATH_UTIL_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "kselftest.h"
+
+#define PATH_SYSFS	"/sys/kernel/mm/path/"
+#define PATH_CGROUP	"/sys/fs/cgroup"
+#define PATH_THP	"/sys/kernel/mm/transparent_hugepage/enabled"
+#define PATH_EMUL	"drivers/emul/"
+
+#define PAGE	4096UL
+#define WORDS	(PAGE / sizeof(long))
+#define MIB	(1024 * 1024UL)
+
+void path_open(unsigned int seconds);
+
+/*
+ * Header, plan, and everything of ours saved. Ends the program as skipped
+ * without root or without the kernel's support. After @seconds (more on a
+ * debug kernel) it fails.
+ */
+static inline void path_start(unsigned int plan, unsigned int seconds)
+{
+	ksft_print_header();
+	path_open(seconds);
+	/* kselftest.h counts in the file that includes it */
+	ksft_set_plan(plan);
+}
+
+/* Put everything back; also at exit and on signals. */
+void path_restore(void);
+/* A kernel full of checks: expect a tenth of the speed. */
+bool path_slow(void);
+
+/* Files. Return 0, or bytes, or -errno. Absolute names. */
+int path_write(const char *file, const char *text);
+int path_write_bytes(const char *file, const void *buf, size_t len);
+int path_read(const char *file, char *buf, size_t size);
+/* The whole of a file of any size, to be freed; NULL with errno. */
+char *path_slurp(const char *file);
+char *path_slurp_fd(int fd);
+/* A number, or the word in brackets. Negative: -errno. */
+long long path_number(const char *file);
+
+/* Knobs: "epoch_ms", "drivers/emul/pab_entries". path_set() must succeed. */
+__printf(2, 3) void path_set(const char *knob, const char *fmt, ...);
+long long path_get(const char *knob);
+/* Any other file to be put back at the end. Brackets are understood. */
+void path_save(const char *file);
+/* Exact tracking with a small PAB: what most tests want. Enables it. */
+void path_exact(unsigned int pab_entries);
+
+/* cgroups. @parent NULL: the root. Must succeed. */
+char *path_cg(const char *parent, const char *name);
+void path_cg_remove(char *cg);
+int path_cg_write(const char *cg, const char *file, const char *text);
+char *path_cg_slurp(const char *cg, const char *file);
+int path_cg_move(const char *cg, pid_t pid);
+void path_track(const char *cg, bool on);
+/* The number behind a key, -1 when there is none. */
+long long path_cg_key(const char *cg, const char *file, const char *key);
+long long path_text_key(const char *text, const char *key);
+
+/* Is the process listed in memory.path.regions of @cg? */
+bool path_tracks(const char *cg, pid_t pid);
+bool path_wait_tracks(const char *cg, pid_t pid, bool want);
+bool path_wait_contexts(const char *cg, long long want);
+
+/*
+ * Run @fn in a child, tracked by @cg from its first instruction there on, for
+ * at most @seconds. Returns what @fn returned (KSFT_*).
+ */
+int path_run(const char *cg, int (*fn)(void *arg), void *arg, unsigned int seconds);
+/* The same in two halves. */
+pid_t path_spawn(const char *cg, int (*fn)(void *arg), void *arg);
+int path_wait(pid_t pid, unsigned int seconds);
+
+/* Regions as the file has them */
+struct path_region {
+	int pid;
+	unsigned int id;
+	char kind[8];
+	unsigned long start, end;		/* 0 for "-" */
+	unsigned long kb, footprint, records, cold;
+	unsigned int shift;
+	char state[8];
+	char name[128];
+};
+
+/* The region of @pid that covers @addr. */
+bool path_region_at(const char *cg, pid_t pid, const void *addr, struct path_region *r);
+bool path_parse_region(const char *line, struct path_region *r);
+
+/* Curves */
+struct path_curve {
+	unsigned long records, cold, footprint, from;
+	unsigned int group;
+	size_t n;
+	unsigned long *misses;		/* with i * group pages */
+};
+
+bool path_parse_curve(const char *text, struct path_curve *c);
+
+/* Mattson's algorithm: of a string of n pages, touches at each distance. */
+struct path_mattson {
+	unsigned int *last;			/* time of the last touch of a page, from 1 */
+	unsigned int *tree;
+	unsigned long *at;			/* touches at a distance */
+	size_t pages, times, now, live;
+	unsigned long cold;
+};
+
+void path_mattson_init(struct path_mattson *m, size_t pages, size_t times);
+void path_mattson_touch(struct path_mattson *m, size_t page);
+/* touches that miss with @pages of memory, cold ones not included */
+unsigned long path_mattson_misses(const struct path_mattson *m, size_t pages);
+void path_mattson_free(struct path_mattson *m);
+
+/* Memory, never huge unless @huge; 2 MiB aligned */
+char *path_map(size_t bytes, bool huge);
+unsigned long path_rand(unsigned long *state);
+void path_sleep_ms(unsigned int ms);
+unsigned long path_now_ms(void);
+bool path_have_swap(void);
+
+#endif /* PATH_UTIL_H */

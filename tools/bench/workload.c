@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * workload - page touches in a known order.
+ *
+ * Touches pages of one mapping in the order of a pattern, checks what it finds
+ * there, and prints how long it took. With --truth it touches nothing and
+ * prints the miss rate curve of the same reference string, computed with
+ * Mattson's algorithm over a Fenwick tree of times; an implementation that
+ * shares nothing with the kernel's.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define PAGE		4096UL
+#define HUGE_SHIFT	9
+
+struct job {
+	const char *pattern;
+	uint64_t pages, touches, i, seed;
+	unsigned int work;
+	uint32_t group;
+	bool truth, huge;
+};
+
+static uint64_t next_random(struct job *j)
+{
+	j->seed ^= j->seed << 13;
+	j->seed ^= j->seed >> 7;
+	j->seed ^= j->seed << 17;
+	return j->seed;
+}
+
+static uint64_t ref_loop(struct job *j)
+{
+	return j->i % j->pages;
+}
+
+static uint64_t ref_uniform(struct job *j)
+{
+	return (next_random(j) >> 32) * j->pages >> 32;
+}
+
+/*
+ * Zipf with exponent 3/4: rank = pages * u^4 inverts its distribution. An odd
+ * multiplier scatters the ranks over the mapping (pages is a power of two).
+ */
+static uint64_t ref_zipf(struct job *j)
+{
+	uint64_t u = next_random(j) >> 32, rank;
+
+	u = u * u >> 32;
+	u = u * u >> 32;
+	rank = u * j->pages >> 32;
+	return rank * 0x9e3779b1 & (j->pages - 1);
+}
+
+/* A loop over the first quarter, then random touches of the rest, in turns. */
+static uint64_t ref_phase(struct job *j)
+{
+	uint64_t quarter = j->pages / 4;
+
+	if (j->i / (4 * quarter) % 2 == 0)
+		return j->i % quarter;
+	return quarter + ((next_random(j) >> 32) * (j->pages - quarter) >> 32);
+}
+
+/* Two loops of different length, one touch each in turn. */
+static uint64_t ref_interleave(struct job *j)
+{
+	uint64_t quarter = j->pages / 4, n = j->i / 2;
+
+	return j->i % 2 ? quarter + n % (j->pages - quarter) : n % quarter;
+}
+
+static const struct {
+	const char *name;
+	uint64_t (*next)(struct job *j);
+} patterns[] = {
+	{ "loop", ref_loop },
+	{ "uniform", ref_uniform },
+	{ "zipf", ref_zipf },
+	{ "phase", ref_phase },
+	{ "interleave", ref_interleave },
+};
+
+static uint64_t (*find_pattern(const char *name))(struct job *j)
+{
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
+		if (!strcmp(name, patterns[i].name))
+			return patterns[i].next;
+	return NULL;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Every page holds its number; a touch reads it and @work more words. */
+static int run(struct job *j, uint64_t (*next)(struct job *j))
+{
+	uint64_t bytes = j->pages * PAGE, bad = 0, start, page, sum = 0;
+	volatile uint64_t *mem;
+	char *map;
+
+	map = mmap(NULL, bytes + (PAGE << HUGE_SHIFT), PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == MAP_FAILED) {
+		perror("workload: mmap");
+		return 1;
+	}
+	map = (char *)(((uintptr_t)map + (PAGE << HUGE_SHIFT) - 1) & -(PAGE << HUGE_SHIFT));
+	madvise(map, bytes, j->huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+	for (page = 0; page < j->pages; page++)
+		*(volatile uint64_t *)(map + page * PAGE) = page + 1;
+	start = now_ns();
+	for (j->i = 0; j->i < j->touches; j->i++) {
+		page = next(j);
+		mem = (volatile uint64_t *)(map + page * PAGE);
+		bad += mem[0] != page + 1;
+		for (unsigned int w = 0; w < j->work; w++)
+			sum += mem[w % 512];
+		mem[8] = sum;
+	}
+	printf("ns %" PRIu64 "\ntouches %" PRIu64 "\nbad %" PRIu64 "\n",
+	       now_ns() - start, j->touches, bad);
+	return bad != 0;
+}
+
+/* Mattson */
+
+struct mattson {
+	uint32_t *tree, *last;
+	uint64_t *bins, time, size, cold;
+};
+
+static void tree_add(struct mattson *m, uint64_t i, int32_t delta)
+{
+	for (i++; i <= m->size; i += i & -i)
+		m->tree[i] += delta;
+}
+
+static uint64_t tree_sum(const struct mattson *m, uint64_t i)
+{
+	uint64_t sum = 0;
+
+	for (; i; i &= i - 1)
+		sum += m->tree[i];
+	return sum;
+}
+
+/* Distinct units touched since the last touch of @unit; UINT64_MAX for none. */
+static uint64_t mattson_touch(struct mattson *m, uint64_t unit)
+{
+	uint64_t distance = UINT64_MAX;
+
+	if (m->last[unit]) {
+		distance = tree_sum(m, m->time) - tree_sum(m, m->last[unit]);
+		tree_add(m, m->last[unit] - 1, -1);
+	}
+	tree_add(m, m->time, 1);
+	m->last[unit] = ++m->time;
+	return distance;
+}
+
+/* A huge page is one unit of 512 pages. */
+static int truth(struct job *j, uint64_t (*next)(struct job *j))
+{
+	unsigned int shift = j->huge ? HUGE_SHIFT : 0;
+	uint64_t units = j->pages >> shift, bins = j->pages / j->group, distance, page, m, sum = 0;
+	struct mattson t = { .size = units + j->touches };
+	uint64_t last = UINT64_MAX;
+
+	t.tree = calloc(t.size + 1, sizeof(*t.tree));
+	t.last = calloc(units, sizeof(*t.last));
+	t.bins = calloc(bins + 1, sizeof(*t.bins));
+	if (!t.tree || !t.last || !t.bins) {
+		fprintf(stderr, "workload: out of memory\n");
+		return 1;
+	}
+	for (page = 0; page < units; page++)
+		mattson_touch(&t, page);
+	for (j->i = 0; j->i < j->touches; j->i++) {
+		page = next(j) >> shift;
+		if (page == last)
+			continue;
+		last = page;
+		distance = mattson_touch(&t, page) << shift;
+		t.bins[distance / j->group]++;
+	}
+	for (m = bins; m-- > 0;)
+		t.bins[m] += t.bins[m + 1];
+	for (m = 0; m <= bins; m++)
+		printf("%" PRIu64 " %" PRIu64 "\n", m * j->group, t.bins[m] << shift);
+	return sum != 0;
+}
+
+static int usage(void)
+{
+	fprintf(stderr,
+		"usage: workload [--truth] [--huge] [--work WORDS] [--group PAGES] [--seed N]\n"
+		"                loop|uniform|zipf|phase|interleave PAGES TOUCHES\n");
+	return 64;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "truth", no_argument, NULL, 't' },
+		{ "huge", no_argument, NULL, 'h' },
+		{ "work", required_argument, NULL, 'w' },
+		{ "group", required_argument, NULL, 'g' },
+		{ "seed", required_argument, NULL, 's' },
+		{ }
+	};
+	struct job j = { .seed = 88172645463325252ULL, .group = 16 };
+	uint64_t (*next)(struct job *j);
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 't': j.truth = true; break;
+		case 'h': j.huge = true; break;
+		case 'w': j.work = strtoul(optarg, NULL, 10); break;
+		case 'g': j.group = strtoul(optarg, NULL, 10); break;
+		case 's': j.seed = strtoull(optarg, NULL, 10); break;
+		default: return usage();
+		}
+	}
+	if (argc - optind != 3)
+		return usage();
+	next = find_pattern(argv[optind]);
+	j.pages = strtoull(argv[optind + 1], NULL, 10);
+	j.touches = strtoull(argv[optind + 2], NULL, 10);
+	if (!next || !j.touches || j.pages < 1024 || (j.pages & (j.pages - 1)) ||
+	    !j.group || j.pages % j.group || !j.seed)
+		return usage();
+	return j.truth ? truth(&j, next) : run(&j, next);
+}

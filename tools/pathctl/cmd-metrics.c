@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Everything that is counted, as OpenMetrics text.
+ *
+ * Families must not be mixed, so all cgroups are read first and each family is
+ * printed over all of them. A cgroup's curve becomes a few gauges with stable
+ * labels: the misses at the memory it has, at its limit, and at quarters of
+ * its footprint.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathctl.h"
+
+struct sample {
+	const char *name;
+	struct curve curve;
+	struct keyed path, memory;
+	uint64_t current, max;
+};
+
+struct samples {
+	struct cgroup *cgroups;
+	struct sample *list;
+	size_t cgroup_count, count;
+};
+
+/* ---- collecting ------------------------------------------------------------ */
+
+static bool collect_one(struct sample *sample, const struct cgroup *cgroup)
+{
+	memset(sample, 0, sizeof(*sample));
+	if (!curve_try_read(&sample->curve, cgroup))
+		return false;
+	sample->name = cgroup->name;
+	sample->max = NO_LIMIT;
+	cgroup_keyed(cgroup, "memory.path.stat", &sample->path);
+	cgroup_keyed(cgroup, "memory.stat", &sample->memory);
+	cgroup_u64(cgroup, "memory.current", &sample->current);
+	cgroup_u64(cgroup, "memory.max", &sample->max);
+	return true;
+}
+
+static void collect(struct samples *samples)
+{
+	size_t i;
+
+	memset(samples, 0, sizeof(*samples));
+	if (!cgroup_root_present())
+		return;
+	samples->cgroups = cgroups_tracked(&samples->cgroup_count);
+	samples->list = xalloc(samples->cgroup_count * sizeof(*samples->list));
+	for (i = 0; i < samples->cgroup_count; i++)
+		if (collect_one(&samples->list[samples->count], &samples->cgroups[i]))
+			samples->count++;
+}
+
+static void clear(struct samples *samples)
+{
+	size_t i;
+
+	for (i = 0; i < samples->count; i++) {
+		curve_free(&samples->list[i].curve);
+		keyed_free(&samples->list[i].path);
+		keyed_free(&samples->list[i].memory);
+	}
+	free(samples->list);
+	cgroups_free(samples->cgroups, samples->cgroup_count);
+}
+
+/* ---- the format ------------------------------------------------------------ */
+
+static void family(const char *name, const char *type, const char *unit, const char *help)
+{
+	printf("# TYPE %s %s\n", name, type);
+	if (unit)
+		printf("# UNIT %s %s\n", name, unit);
+	printf("# HELP %s %s\n", name, help);
+}
+
+static void print_label(const char *name, const char *value)
+{
+	char *clean = printable(value), *c;
+
+	printf("%s=\"", name);
+	for (c = clean; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			putchar('\\');
+		putchar(*c);
+	}
+	putchar('"');
+	free(clean);
+}
+
+static void cgroup_value(const char *name, const struct sample *sample, double value)
+{
+	printf("%s{", name);
+	print_label("cgroup", sample->name);
+	printf("} %.15g\n", value);
+}
+
+/* ---- the machine ------------------------------------------------------------ */
+
+static void print_drivers(void)
+{
+	size_t i, count, in_use;
+	char **names = driver_list(&count, &in_use);
+
+	family("path_driver", "stateset", NULL, "The driver in use.");
+	for (i = 0; i < count; i++) {
+		fputs("path_driver{", stdout);
+		print_label("path_driver", names[i]);
+		printf("} %d\n", i == in_use);
+	}
+	free_list(names, count);
+}
+
+/* What is known to be a level; the rest only grow. */
+static bool is_level(const char *counter)
+{
+	return !strcmp(counter, "contexts");
+}
+
+static void print_counter(const char *counter)
+{
+	bool level = is_level(counter);
+	char *file = xasprintf("stats/%s", counter), *name = xasprintf("path_%s", counter);
+	char *text = sysfs_read(file);
+	uint64_t value;
+
+	if (parse_u64(text, &value)) {
+		family(name, level ? "gauge" : "counter", NULL,
+		       level ? "Now, see /sys/kernel/mm/path/stats." :
+			       "Since boot, see /sys/kernel/mm/path/stats.");
+		printf("%s%s %llu\n", name, level ? "" : "_total", (unsigned long long)value);
+	}
+	free(text);
+	free(name);
+	free(file);
+}
+
+static void print_machine(void)
+{
+	size_t i, count;
+	char **counters = sysfs_list("stats", &count);
+
+	family("path_enabled", "gauge", NULL, "1 while page access tracking is on.");
+	printf("path_enabled %d\n", sysfs_u64("enabled") != 0);
+	print_drivers();
+	for (i = 0; i < count; i++)
+		print_counter(counters[i]);
+	free_list(counters, count);
+}
+
+/* ---- cgroups ----------------------------------------------------------------- */
+
+struct stat_metric {
+	const char *key, *name, *unit, *help;
+	double scale;
+};
+
+static const struct stat_metric stat_metrics[] = {
+	{ "contexts", "path_cgroup_contexts", NULL, "Tracked address spaces.", 1 },
+	{ "records_per_sec", "path_cgroup_records_per_second", NULL,
+	  "Records per second in the last epoch.", 1 },
+	{ "overhead_permille", "path_cgroup_overhead_ratio", "ratio",
+	  "What tracking cost in the last epoch, of CPU time.", 0.001 },
+	{ "coverage_permille", "path_cgroup_coverage_ratio", "ratio",
+	  "Share of the pages that is tracked.", 0.001 },
+	{ "model_bytes", "path_cgroup_model_bytes", "bytes", "Memory of the models.", 1 },
+};
+
+static void print_stat(const struct samples *samples, const struct stat_metric *metric)
+{
+	size_t i;
+
+	family(metric->name, "gauge", metric->unit, metric->help);
+	for (i = 0; i < samples->count; i++)
+		if (keyed_get(&samples->list[i].path, metric->key))
+			cgroup_value(metric->name, &samples->list[i],
+				     keyed_u64(&samples->list[i].path, metric->key, 0) *
+				     metric->scale);
+}
+
+static void print_curve_sizes(const struct samples *samples)
+{
+	size_t i;
+
+	family("path_cgroup_records", "counter", NULL, "Records in the curve.");
+	for (i = 0; i < samples->count; i++)
+		cgroup_value("path_cgroup_records_total", &samples->list[i],
+			     samples->list[i].curve.records);
+	family("path_cgroup_first_touches", "counter", NULL, "Pages touched for the first time.");
+	for (i = 0; i < samples->count; i++)
+		cgroup_value("path_cgroup_first_touches_total", &samples->list[i],
+			     samples->list[i].curve.cold);
+	family("path_cgroup_footprint_bytes", "gauge", "bytes", "Pages ever touched.");
+	for (i = 0; i < samples->count; i++)
+		cgroup_value("path_cgroup_footprint_bytes", &samples->list[i],
+			     (double)samples->list[i].curve.footprint *
+			     samples->list[i].curve.page_bytes);
+}
+
+static void miss_value(const struct sample *sample, const char *memory, double misses)
+{
+	fputs("path_cgroup_misses{", stdout);
+	print_label("cgroup", sample->name);
+	printf(",memory=\"%s\"} %.15g\n", memory, misses);
+}
+
+static void print_misses(const struct samples *samples)
+{
+	static const char *const quarters[] = { "25%", "50%", "75%" };
+	size_t i, quarter;
+
+	family("path_cgroup_misses", "gauge", NULL,
+	       "Misses since the start, had memory been the current usage, the limit, or a part of the footprint.");
+	for (i = 0; i < samples->count; i++) {
+		const struct sample *sample = &samples->list[i];
+
+		miss_value(sample, "current",
+			   curve_at_bytes(&sample->curve, WINDOW_TOTAL, sample->current));
+		miss_value(sample, "max",
+			   curve_at_bytes(&sample->curve, WINDOW_TOTAL, sample->max));
+		for (quarter = 0; quarter < ARRAY_SIZE(quarters); quarter++)
+			miss_value(sample, quarters[quarter],
+				   curve_at(&sample->curve, WINDOW_TOTAL,
+					    sample->curve.footprint * (quarter + 1) / 4.0));
+	}
+}
+
+static void print_refaults(const struct samples *samples, const char *key, const char *name,
+			   const char *help)
+{
+	char *total = xasprintf("%s_total", name);
+	size_t i;
+
+	family(name, "counter", NULL, help);
+	for (i = 0; i < samples->count; i++)
+		if (keyed_get(&samples->list[i].memory, key))
+			cgroup_value(total, &samples->list[i],
+				     keyed_u64(&samples->list[i].memory, key, 0));
+	free(total);
+}
+
+static void print_cgroups(const struct samples *samples)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(stat_metrics); i++)
+		print_stat(samples, &stat_metrics[i]);
+	print_curve_sizes(samples);
+	print_misses(samples);
+	print_refaults(samples, "workingset_refault_anon", "path_cgroup_refault_anon_pages",
+		       "Anonymous and shared pages that came back from swap.");
+	print_refaults(samples, "workingset_refault_file", "path_cgroup_refault_file_pages",
+		       "File pages that were read again; those of read() and write() are not in the curve.");
+}
+
+static int run(const struct command *cmd, int argc, char **argv)
+{
+	static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
+	struct samples samples;
+
+	while (next_option(cmd, argc, argv, "h", options) != -1)
+		;
+	if (optind < argc)
+		die(EX_USAGE, "metrics takes no argument \"%s\"", argv[optind]);
+	sysfs_require();
+	collect(&samples);
+	print_machine();
+	if (samples.count)
+		print_cgroups(&samples);
+	puts("# EOF");
+	clear(&samples);
+	return EX_OK;
+}
+
+const struct command cmd_metrics = {
+	.name = "metrics",
+	.summary = "everything that is counted, as OpenMetrics text",
+	.help = "usage: pathctl metrics\n\n"
+		"Counters of the machine and of every tracked cgroup in the OpenMetrics text\n"
+		"format, for Prometheus and its like.\n",
+	.run = run,
+};

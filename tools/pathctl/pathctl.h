@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * pathctl - the user's command of page access tracking.
+ *
+ * Everything it knows comes from text files: /sys/kernel/mm/path and the
+ * memory.path.* files of cgroups. The layers, each using only those above:
+ *
+ *   util.c		errors, files, numbers, the terminal
+ *   table.c		"key value" lines, and tables with a header line
+ *   cgroup.c sysfs.c	where the files are, and why one cannot be read
+ *   curve.c regions.c	what is in them
+ *   plot.c svg.c	pictures
+ *   cmd-*.c		one per subcommand
+ *
+ * Whatever goes wrong ends in die(): one line that says what to do, and an
+ * exit status of sysexits.h.
+ */
+#ifndef PATHCTL_H
+#define PATHCTL_H
+
+#include <getopt.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sysexits.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define MIB (1024.0 * 1024.0)
+#define NO_LIMIT UINT64_MAX
+#define __printf(format_at, arguments_from) \
+	__attribute__((__format__(__printf__, format_at, arguments_from)))
+#define __noreturn __attribute__((__noreturn__))
+
+struct command {
+	const char *name;
+	const char *summary;
+	const char *help;
+	int (*run)(const struct command *cmd, int argc, char **argv);
+};
+
+extern const struct command cmd_status, cmd_on, cmd_off, cmd_driver, cmd_track,
+	cmd_mrc, cmd_size, cmd_regions, cmd_top, cmd_metrics;
+
+/* util.c */
+void __noreturn __printf(2, 3) die(int status, const char *fmt, ...);
+extern void (*before_dying)(void);
+void __printf(1, 2) note(const char *fmt, ...);
+int exit_status_of(int err);
+void *xalloc(size_t size);
+void *xgrow(void *old, size_t count, size_t size);
+char *xdup(const char *text);
+char *__printf(1, 2) xasprintf(const char *fmt, ...);
+char *read_file(const char *path);
+int write_file(const char *path, const char *text);
+bool parse_u64(const char *text, uint64_t *value);
+bool parse_bytes(const char *text, uint64_t *bytes);
+bool parse_percent(const char *text, double *percent);
+const char *human_bytes(uint64_t bytes, char *buf, size_t size);
+const char *human_count(double count, char *buf, size_t size);
+char *printable(const char *text);
+void terminal_size(int *columns, int *lines);
+bool terminal_is_utf8(void);
+int next_option(const struct command *cmd, int argc, char **argv,
+		const char *shorts, const struct option *longs);
+unsigned int option_number(const char *name, const char *text,
+			   unsigned int min, unsigned int max);
+FILE *open_output(const char *path, char **temporary);
+void close_output(FILE *out, const char *path, char *temporary);
+
+/* JSON that cannot fail: bad UTF-8 is replaced, large numbers are clamped. */
+json_t *json_text(const char *text);
+json_t *json_u64(uint64_t value);
+json_t *json_number_or_text(const char *text);
+void print_json(FILE *out, json_t *value);
+
+/* table.c */
+struct keyed {
+	char *text;
+	size_t count;
+	const char **keys;
+	const char **values;
+};
+
+/* Columns by name; the last one may contain blanks when asked for. */
+struct table {
+	char *text;
+	size_t columns, rows;
+	char **names;
+	char **cells;
+};
+
+bool keyed_add_line(struct keyed *keyed, char *line);
+void keyed_parse(struct keyed *keyed, char *text);
+const char *keyed_get(const struct keyed *keyed, const char *key);
+uint64_t keyed_u64(const struct keyed *keyed, const char *key, uint64_t missing);
+json_t *keyed_json(const struct keyed *keyed);
+void keyed_free(struct keyed *keyed);
+void table_parse(struct table *table, char *text, const char *what,
+		 size_t line_number, bool blanks_in_last);
+size_t table_column(const struct table *table, const char *what, const char *name);
+uint64_t table_u64(const struct table *table, const char *what, size_t row,
+		   size_t column);
+
+static inline const char *table_cell(const struct table *table, size_t row,
+				     size_t column)
+{
+	return table->cells[row * table->columns + column];
+}
+void table_free(struct table *table);
+
+/* sysfs.c */
+const char *sysfs_root(void);
+bool sysfs_present(void);
+void sysfs_require(void);
+char *sysfs_path(const char *name);
+char *sysfs_read(const char *name);
+uint64_t sysfs_u64(const char *name);
+int sysfs_write(const char *name, const char *text);
+bool sysfs_is_value(const char *name);
+char **sysfs_list(const char *name, size_t *count);
+void free_list(char **list, size_t count);
+void tracking_switch_on(void);
+json_t *driver_json(const char *name, bool in_use);
+char **driver_list(size_t *count, size_t *in_use);
+
+/* cgroup.c */
+struct cgroup {
+	char *name;		/* below the root, without a leading slash */
+	char *dir;
+};
+
+const char *cgroup_root(void);
+bool cgroup_root_present(void);
+void cgroup_require_root(void);
+bool is_directory(const char *path);
+bool is_number(const char *text);
+void cgroup_set(struct cgroup *cgroup, const char *name);
+void cgroup_find(struct cgroup *cgroup, const char *argument);
+void cgroup_of_pid(struct cgroup *cgroup, const char *pid);
+void cgroup_free(struct cgroup *cgroup);
+char *cgroup_read(const struct cgroup *cgroup, const char *file);
+char *cgroup_read_or_die(const struct cgroup *cgroup, const char *file);
+int cgroup_write(const struct cgroup *cgroup, const char *file, const char *text);
+void __noreturn cgroup_die(const struct cgroup *cgroup, const char *file, int err);
+bool cgroup_u64(const struct cgroup *cgroup, const char *file, uint64_t *value);
+bool cgroup_keyed(const struct cgroup *cgroup, const char *file, struct keyed *keyed);
+bool cgroup_is_tracked(const struct cgroup *cgroup);
+struct cgroup *cgroups_tracked(size_t *count);
+void cgroups_free(struct cgroup *cgroups, size_t count);
+
+/* curve.c */
+enum window { WINDOW_TOTAL, WINDOW_RECENT, WINDOW_EPOCH, WINDOWS };
+extern const char *const window_names[WINDOWS];
+extern const char *const window_texts[WINDOWS];
+
+struct curve {
+	uint64_t page_bytes, group_pages, sample_shift, records, cold, footprint;
+	uint64_t resolved_from;
+	size_t points;
+	uint64_t *pages;
+	uint64_t *misses[WINDOWS];
+};
+
+enum window parse_window(const char *text);
+void curve_parse(struct curve *curve, char *text);
+void curve_read(struct curve *curve, const struct cgroup *cgroup);
+bool curve_try_read(struct curve *curve, const struct cgroup *cgroup);
+void curve_free(struct curve *curve);
+uint64_t curve_first(const struct curve *curve);
+double curve_at(const struct curve *curve, enum window window, double pages);
+double curve_at_bytes(const struct curve *curve, enum window window, uint64_t bytes);
+bool curve_pages_for(const struct curve *curve, enum window window, double misses,
+		     double *pages);
+double curve_mib(const struct curve *curve, double pages);
+void curve_write_csv(FILE *out, const struct curve *curve);
+void curve_write_csv_file(const char *path, const struct curve *curve);
+void curve_draw(FILE *out, const struct curve *curve, const struct cgroup *cgroup,
+		enum window window, int columns, int lines);
+void curve_write_svg(const char *path, const struct curve *curve,
+		     const char *name, enum window window);
+json_t *curve_json(const struct curve *curve);
+void coverage_note(FILE *out, const struct cgroup *cgroup);
+json_t *coverage_json(const struct cgroup *cgroup);
+
+/* regions.c */
+struct region {
+	uint64_t pid, id, mapped_kb, footprint, records, cold, shift;
+	char *kind, *start, *end, *state, *name;
+};
+
+struct regions {
+	size_t count;
+	struct region *list;
+};
+
+void regions_parse(struct regions *regions, char *text);
+void regions_read(struct regions *regions, const struct cgroup *cgroup);
+bool regions_try_read(struct regions *regions, const struct cgroup *cgroup);
+void regions_take_over(struct regions *now, struct regions *before);
+void regions_sort(struct regions *regions);
+void regions_print(FILE *out, const struct regions *regions, size_t most);
+json_t *regions_json(const struct regions *regions);
+void regions_free(struct regions *regions);
+
+/* plot.c */
+struct series {
+	const char *label;
+	size_t points;
+	const double *x, *y;
+	double dotted_below;	/* drawn thinly there */
+	bool dashed;
+};
+
+struct plot {
+	const char *title;
+	const char *x_unit;
+	double x_max, y_max;
+	const struct series *series;
+	size_t count;
+	double mark;		/* shown below the axis; negative: none */
+	const char *mark_text;
+};
+
+double interpolate(const double *x, const double *y, size_t points, double at);
+void plot_draw(FILE *out, const struct plot *plot, int columns, int lines, bool utf8);
+
+/* svg.c */
+void svg_write(const char *path, const struct plot *plot, const char *y_label);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the models use of this kernel header, for user space. */
+#ifndef _SHIM_LINUX_LIMITS_H
+#define _SHIM_LINUX_LIMITS_H
+
+#include <linux/types.h>
+
+#define U16_MAX		((u16)~0U)
+#define U32_MAX		((u32)~0U)
+#define U64_MAX		((u64)~0ULL)
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the models use of this kernel header, for user space. */
+#ifndef _SHIM_LINUX_MATH64_H
+#define _SHIM_LINUX_MATH64_H
+
+#include <linux/types.h>
+
+static inline u64 div_u64(u64 a, u32 b)
+{
+	return a / b;
+}
+
+static inline u64 div64_u64(u64 a, u64 b)
+{
+	return a / b;
+}
+
+static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
+{
+	return (unsigned __int128)a * b / c;
+}
+
+static inline u64 mul_u64_u32_div(u64 a, u32 b, u32 c)
+{
+	return mul_u64_u64_div_u64(a, b, c);
+}
+
+#endif

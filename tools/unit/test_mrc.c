@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The miss rate curve: sums, windows, resolution, and curves of whole traces. */
+#include "test.h"
+
+struct fixture {
+	struct test_mem tm;
+	struct mmpath_mrc m;
+};
+
+static void fixture_init(struct fixture *f, u32 group_pages)
+{
+	test_mem_init(&f->tm);
+	assert_int_equal(mmpath_mrc_init(&f->m, &f->tm.mem, group_pages), 0);
+}
+
+static void fixture_destroy(struct fixture *f)
+{
+	mmpath_mrc_destroy(&f->m);
+	assert_int_equal(f->tm.mem.bytes, 0);
+}
+
+static u64 total(const struct fixture *f, u64 pages)
+{
+	return mmpath_mrc_misses(&f->m, MMPATH_MRC_TOTAL, pages);
+}
+
+static void test_bad_parameters(void **state)
+{
+	struct test_mem tm;
+	struct mmpath_mrc m;
+
+	(void)state;
+	test_mem_init(&tm);
+	assert_int_equal(mmpath_mrc_init(&m, &tm.mem, 0), -EINVAL);
+	assert_int_equal(mmpath_mrc_init(&m, &tm.mem, 3), -EINVAL);
+	tm.fail_at = 1;
+	assert_int_equal(mmpath_mrc_init(&m, &tm.mem, 4), -ENOMEM);
+	mmpath_mrc_destroy(&m);
+}
+
+static void test_empty(void **state)
+{
+	struct fixture f;
+	int w;
+
+	(void)state;
+	fixture_init(&f, 16);
+	mmpath_mrc_close_epoch(&f.m);
+	for (w = 0; w < NR_MMPATH_MRC_WINDOWS; w++) {
+		assert_int_equal(mmpath_mrc_misses(&f.m, w, 0), 0);
+		assert_int_equal(mmpath_mrc_misses(&f.m, w, ~0ULL), 0);
+		assert_int_equal(mmpath_mrc_cold(&f.m, w), 0);
+		assert_int_equal(mmpath_mrc_records(&f.m, w), 0);
+	}
+	fixture_destroy(&f);
+}
+
+/* A touch hits with M pages if its distance is less than M. */
+static void test_steps(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 1);
+	mmpath_mrc_add(&f.m, 0, 1);
+	mmpath_mrc_add(&f.m, 5, 2);
+	mmpath_mrc_add(&f.m, 9, 4);
+	mmpath_mrc_add(&f.m, MMPATH_COLD, 8);
+	assert_int_equal(total(&f, 0), 7);
+	assert_int_equal(total(&f, 1), 6);
+	assert_int_equal(total(&f, 5), 6);
+	assert_int_equal(total(&f, 6), 4);
+	assert_int_equal(total(&f, 9), 4);
+	assert_int_equal(total(&f, 10), 0);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 8);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 15);
+	fixture_destroy(&f);
+}
+
+static void test_between_groups(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 64);
+	mmpath_mrc_add(&f.m, 64, 100);
+	mmpath_mrc_add(&f.m, 127, 28);
+	mmpath_mrc_add(&f.m, 200, 3);
+	assert_int_equal(total(&f, 0), 131);
+	assert_int_equal(total(&f, 64), 131);
+	assert_int_equal(total(&f, 96), 3 + 64);
+	assert_int_equal(total(&f, 127), 3 + 2);
+	assert_int_equal(total(&f, 128), 3);
+	assert_int_equal(total(&f, 192), 3);
+	assert_int_equal(total(&f, 256), 0);
+	fixture_destroy(&f);
+}
+
+static void test_windows(void **state)
+{
+	struct fixture f;
+	int epoch;
+
+	(void)state;
+	fixture_init(&f, 1);
+	for (epoch = 0; epoch < 4; epoch++) {
+		mmpath_mrc_add(&f.m, 3, 64);
+		mmpath_mrc_add(&f.m, MMPATH_COLD, 16 << epoch);
+		mmpath_mrc_close_epoch(&f.m);
+	}
+	mmpath_mrc_add(&f.m, 3, 1000);
+	assert_int_equal(total(&f, 2), 4 * 64 + 1000);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_RECENT, 2), 64 + 32 + 16 + 8);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 2), 64);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_RECENT), 128 + 32 + 8 + 2);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_EPOCH), 128);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_EPOCH), 64 + 128);
+	fixture_destroy(&f);
+}
+
+/* Bins of few counts decay too, and do not vanish at once. */
+static void test_small_counts_decay(void **state)
+{
+	struct fixture f;
+	u64 pages;
+
+	(void)state;
+	fixture_init(&f, 1);
+	for (pages = 0; pages < 1000; pages++)
+		mmpath_mrc_add(&f.m, pages, 2);
+	mmpath_mrc_close_epoch(&f.m);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_RECENT, 0), 1000);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0), 0);
+	fixture_destroy(&f);
+}
+
+static void test_groups_double(void **state)
+{
+	struct fixture f;
+	u64 d, pages;
+
+	(void)state;
+	fixture_init(&f, 4);
+	for (d = 0; d < 20000; d++)
+		mmpath_mrc_add(&f.m, d, 1);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(f.m.group_pages, 32);
+	assert_int_equal(f.m.nr_bins, MMPATH_MRC_BINS);
+	for (pages = 0; pages < 20000; pages += 32)
+		assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, pages), 20000 - pages);
+	mmpath_mrc_reset(&f.m);
+	assert_int_equal(f.m.group_pages, 4);
+	assert_int_equal(total(&f, 0), 0);
+	fixture_destroy(&f);
+}
+
+/* Out of memory the curve gets coarser, not wrong. */
+static void test_no_memory(void **state)
+{
+	struct fixture f;
+	u64 d;
+
+	(void)state;
+	fixture_init(&f, 1);
+	f.tm.fail_at = 3;
+	f.tm.fail_after = true;
+	for (d = 0; d < 1000; d++)
+		mmpath_mrc_add(&f.m, d, 1);
+	assert_int_equal(f.m.nr_bins, 32);
+	assert_int_equal(f.m.group_pages, 32);
+	for (d = 0; d < 1000; d += 32)
+		assert_int_equal(total(&f, d), 1000 - d);
+	fixture_destroy(&f);
+}
+
+static void test_far_distances(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 1);
+	mmpath_mrc_add(&f.m, 1, 1);
+	mmpath_mrc_add(&f.m, 1LL << 40, 1);
+	assert_int_equal(total(&f, 0), 2);
+	assert_int_equal(total(&f, 1ULL << 40), 1);
+	mmpath_mrc_add(&f.m, 1LL << 62, 1);
+	assert_int_equal(total(&f, 0), 3);
+	assert_int_equal(total(&f, 1ULL << 40), 2);
+	fixture_destroy(&f);
+}
+
+static void test_big_counts(void **state)
+{
+	struct fixture f;
+	int i;
+
+	(void)state;
+	fixture_init(&f, 1U << 20);
+	for (i = 0; i < 1000; i++)
+		mmpath_mrc_add(&f.m, 5, ~0U);
+	assert_int_equal(total(&f, 0), 1000ULL * ~0U);
+	assert_int_equal(total(&f, 1 << 19), 500ULL * ~0U);
+	fixture_destroy(&f);
+}
+
+/* Counts go nowhere and nothing is read after all memory was given back. */
+static void test_after_destroy(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 8);
+	mmpath_mrc_add(&f.m, 5, 5);
+	mmpath_mrc_destroy(&f.m);
+	mmpath_mrc_add(&f.m, 5, 5);
+	mmpath_mrc_censor(&f.m, 100, false);
+	mmpath_mrc_scale(&f.m, 3, 2);
+	mmpath_mrc_close_epoch(&f.m);
+	mmpath_mrc_reset(&f.m);
+	assert_int_equal(total(&f, 0), 0);
+	fixture_destroy(&f);
+}
+
+static void test_scale(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 1);
+	mmpath_mrc_add(&f.m, 2, 10);
+	mmpath_mrc_close_epoch(&f.m);
+	mmpath_mrc_add(&f.m, 2, 10);
+	mmpath_mrc_add(&f.m, MMPATH_COLD, 4);
+	mmpath_mrc_scale(&f.m, 7, 2);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(total(&f, 0), 45);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_EPOCH), 14);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_EPOCH), 49);
+	fixture_destroy(&f);
+}
+
+/* 100 intervals ended at distance 0, 10 at 99, and 100 pages are on the stack. */
+static void test_censored(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 1);
+	mmpath_mrc_add(&f.m, 0, 100);
+	mmpath_mrc_add(&f.m, 99, 10);
+	mmpath_mrc_add(&f.m, MMPATH_COLD, 100);
+	mmpath_mrc_censor(&f.m, 100, true);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 100);
+	assert_int_equal(total(&f, 0), 210);
+	assert_int_equal(total(&f, 1), 110);
+	/* open intervals are no hits: what reached depth 1 may all go on */
+	assert_in_range(total(&f, 99), 109, 110);
+	/* but not beyond the deepest page */
+	assert_int_equal(total(&f, 100), 0);
+	mmpath_mrc_add(&f.m, MMPATH_COLD, 50);
+	mmpath_mrc_censor(&f.m, 0, false);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 0);
+	fixture_destroy(&f);
+}
+
+/* One short burst after the other of a uniform trace, against all of it. */
+static void test_bursts(void **state)
+{
+	const u64 pages = 256;
+	const size_t nr = 400000;
+	u64 *trace = trace_make(TRACE_UNIFORM, pages, nr, 8), size;
+	struct mmpath_stack s;
+	struct fixture f;
+	s64 whole, got;
+	size_t i;
+
+	(void)state;
+	fixture_init(&f, 8);
+	mmpath_stack_init(&s, &f.tm.mem, 0, 0);
+	for (i = 0; i < nr; i++) {
+		mmpath_mrc_add(&f.m, mmpath_stack_touch(&s, trace[i]), 1);
+		if (i % 400 != 399)
+			continue;
+		mmpath_mrc_censor(&f.m, mmpath_stack_footprint(&s), i < 400);
+		mmpath_stack_reset(&s, 0);
+	}
+	whole = total(&f, 0);
+	/* a burst reaches 200 pages: at its end little is known */
+	for (size = 0; size <= 160; size += 8) {
+		got = total(&f, size) * 1000 / whole;
+		assert_in_range(got + 20, 1000 - size * 1000 / pages, 1040 - size * 1000 / pages);
+	}
+	fixture_destroy(&f);
+	free(trace);
+}
+
+/* The curve of a trace is that of caches of each size, at group boundaries. */
+static void curve_is_right(enum trace_kind kind, u32 group)
+{
+	const u64 pages = 90;
+	const size_t nr = 2000;
+	u64 *trace = trace_make(kind, pages, nr, 23), size;
+	struct mmpath_stack lru;
+	struct mmpath_mru mru;
+	struct fixture fl, fm;
+	size_t i;
+
+	fixture_init(&fl, group);
+	fixture_init(&fm, group);
+	mmpath_stack_init(&lru, &fl.tm.mem, 0, 0);
+	mmpath_mru_init(&mru, &fm.tm.mem, pages, 0);
+	for (i = 0; i < nr; i++) {
+		mmpath_mrc_add(&fl.m, mmpath_stack_touch(&lru, trace[i]), 1);
+		mmpath_mrc_add(&fm.m, mmpath_mru_touch(&mru, trace[i]), 1);
+	}
+	for (size = group; size <= pages + group; size += group) {
+		assert_int_equal(total(&fl, size), simulate_lru(trace, nr, size));
+		assert_int_equal(total(&fm, size), simulate_mru(trace, nr, size));
+	}
+	mmpath_stack_destroy(&lru);
+	mmpath_mru_destroy(&mru);
+	fixture_destroy(&fl);
+	fixture_destroy(&fm);
+	free(trace);
+}
+
+static void test_curve_loop(void **state)
+{
+	(void)state;
+	curve_is_right(TRACE_LOOP, 1);
+	curve_is_right(TRACE_LOOP, 16);
+}
+
+static void test_curve_uniform(void **state)
+{
+	(void)state;
+	curve_is_right(TRACE_UNIFORM, 1);
+	curve_is_right(TRACE_UNIFORM, 16);
+}
+
+static void test_curve_zipf(void **state)
+{
+	(void)state;
+	curve_is_right(TRACE_ZIPF, 1);
+	curve_is_right(TRACE_ZIPF, 16);
+}
+
+static void test_curve_phases(void **state)
+{
+	(void)state;
+	curve_is_right(TRACE_PHASES, 1);
+	curve_is_right(TRACE_PHASES, 16);
+}
+
+static void test_curve_two_loops(void **state)
+{
+	(void)state;
+	curve_is_right(TRACE_TWO_LOOPS, 1);
+	curve_is_right(TRACE_TWO_LOOPS, 16);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bad_parameters),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_between_groups),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_small_counts_decay),
+		cmocka_unit_test(test_groups_double),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_far_distances),
+		cmocka_unit_test(test_big_counts),
+		cmocka_unit_test(test_after_destroy),
+		cmocka_unit_test(test_scale),
+		cmocka_unit_test(test_censored),
+		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_curve_loop),
+		cmocka_unit_test(test_curve_uniform),
+		cmocka_unit_test(test_curve_zipf),
+		cmocka_unit_test(test_curve_phases),
+		cmocka_unit_test(test_curve_two_loops),
+	};
+
+	cmocka_set_test_filter(getenv("UNIT_FILTER"));
+	return cmocka_run_group_tests_name("mrc", tests, NULL, NULL);
+}

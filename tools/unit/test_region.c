@@ -1,0 +1,698 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Regions: which one a page is in while mappings come, go and move. */
+#include "test.h"
+
+#define MIN_PAGES	256
+
+static const struct mmpath_region_params params = {
+	.min_pages = MIN_PAGES,
+	.group_pages = 16,
+	.mru_pages = 1000,
+};
+
+struct fixture {
+	struct test_mem tm;
+	struct mmpath_regions rs;
+};
+
+static void fixture_init(struct fixture *f)
+{
+	test_mem_init(&f->tm);
+	assert_int_equal(mmpath_regions_init(&f->rs, &f->tm.mem, &params), 0);
+}
+
+/* What must hold at any time: extents in order, regions that fit them. */
+static void assert_valid(struct mmpath_regions *rs)
+{
+	struct mmpath_region *region;
+	u64 end = 0, mapped = 0, nr = 0, sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < rs->nr_extents; i++) {
+		struct mmpath_extent *e = &rs->extents[i];
+
+		assert_true(e->nr && e->first >= end);
+		end = e->first + e->nr;
+		sum += e->nr;
+		assert_true(e->region->first <= e->first && e->region->last >= end - 1);
+		assert_ptr_equal(mmpath_regions_find(rs, e->first), e->region);
+		assert_ptr_equal(mmpath_regions_find(rs, end - 1), e->region);
+	}
+	list_for_each_entry(region, &rs->list, node) {
+		nr++;
+		mapped += region->nr_mapped;
+		assert_int_equal(!region->nr_mapped, region == rs->rest);
+		assert_true(region->stopped || region->mru.shift >= region->lru.shift);
+	}
+	assert_int_equal(nr, rs->nr_regions);
+	assert_int_equal(mapped, sum);
+}
+
+static void fixture_destroy(struct fixture *f)
+{
+	assert_valid(&f->rs);
+	mmpath_regions_destroy(&f->rs);
+	assert_int_equal(f->tm.mem.bytes, 0);
+}
+
+static u32 id_of(struct fixture *f, u64 page)
+{
+	return mmpath_regions_find(&f->rs, page)->id;
+}
+
+static void map(struct fixture *f, u64 first, u64 nr)
+{
+	assert_int_equal(mmpath_regions_map(&f->rs, first, nr, MMPATH_REGION_MMAP), 0);
+	assert_valid(&f->rs);
+}
+
+static void brk_map(struct fixture *f, u64 first, u64 nr)
+{
+	assert_int_equal(mmpath_regions_map(&f->rs, first, nr, MMPATH_REGION_BRK), 0);
+	assert_valid(&f->rs);
+}
+
+static void unmap(struct fixture *f, u64 first, u64 nr)
+{
+	assert_int_equal(mmpath_regions_unmap(&f->rs, first, nr), 0);
+	assert_valid(&f->rs);
+}
+
+static void move(struct fixture *f, u64 from, u64 nr_from, u64 to, u64 nr_to)
+{
+	assert_int_equal(mmpath_regions_move(&f->rs, from, nr_from, to, nr_to), 0);
+	assert_valid(&f->rs);
+}
+
+static void touch(struct fixture *f, u64 first, u64 nr)
+{
+	for (; nr; nr--)
+		mmpath_regions_touch(&f->rs, first++);
+}
+
+static void test_bad_parameters(void **state)
+{
+	struct mmpath_region_params bad = params;
+	struct test_mem tm;
+	struct mmpath_regions rs;
+
+	(void)state;
+	test_mem_init(&tm);
+	bad.group_pages = 3;
+	assert_int_equal(mmpath_regions_init(&rs, &tm.mem, &bad), -EINVAL);
+	bad = params;
+	bad.mru_pages = 0;
+	assert_int_equal(mmpath_regions_init(&rs, &tm.mem, &bad), -EINVAL);
+	bad = params;
+	bad.shift = MMPATH_MAX_SHIFT + 1;
+	assert_int_equal(mmpath_regions_init(&rs, &tm.mem, &bad), -EINVAL);
+	assert_int_equal(tm.mem.bytes, 0);
+}
+
+static void test_rest(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	assert_int_equal(id_of(&f, 0), 0);
+	assert_int_equal(id_of(&f, ~0ULL), 0);
+	assert_ptr_equal(mmpath_regions_touch(&f.rs, 77), f.rs.rest);
+	assert_int_equal(f.rs.rest->records, 1);
+	assert_int_equal(f.rs.rest->kind, MMPATH_REGION_REST);
+	fixture_destroy(&f);
+}
+
+static void test_map(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, MIN_PAGES);
+	map(&f, 5000, MIN_PAGES - 1);
+	map(&f, 100, 500);
+	map(&f, 9000, 0);
+	assert_int_equal(f.rs.nr_regions, 3);
+	assert_int_equal(id_of(&f, 999), 0);
+	assert_int_equal(id_of(&f, 1000), 1);
+	assert_int_equal(id_of(&f, 1255), 1);
+	assert_int_equal(id_of(&f, 1256), 0);
+	assert_int_equal(id_of(&f, 5000), 0);
+	assert_int_equal(id_of(&f, 100), 2);
+	fixture_destroy(&f);
+}
+
+/* Neighbours stay two regions even if the kernel makes one VMA of them. */
+static void test_neighbours(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 500);
+	map(&f, 1500, 500);
+	assert_int_equal(id_of(&f, 1499), 1);
+	assert_int_equal(id_of(&f, 1500), 2);
+	fixture_destroy(&f);
+}
+
+static void test_map_over(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 2000);
+	touch(&f, 1000, 2000);
+	map(&f, 1500, 500);
+	assert_int_equal(id_of(&f, 1499), 1);
+	assert_int_equal(id_of(&f, 1500), 2);
+	assert_int_equal(id_of(&f, 2000), 1);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1000)->nr_mapped, 1500);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1000)->lru), 1500);
+	map(&f, 0, 5000);
+	assert_int_equal(f.rs.nr_regions, 2);
+	assert_int_equal(id_of(&f, 1700), 3);
+	fixture_destroy(&f);
+}
+
+static void test_unmap(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 1000);
+	unmap(&f, 0, 1000);
+	unmap(&f, 2000, 1000);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1000)->nr_mapped, 1000);
+	unmap(&f, 900, 200);
+	unmap(&f, 1900, 200);
+	unmap(&f, 1400, 100);
+	unmap(&f, 1200, 0);
+	assert_int_equal(f.rs.nr_extents, 2);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1899)->first, 1100);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1100)->last, 1899);
+	assert_int_equal(id_of(&f, 1450), 0);
+	unmap(&f, 1100, 300);
+	unmap(&f, 1300, 5000);
+	assert_int_equal(f.rs.nr_regions, 1);
+	map(&f, 1000, 1000);
+	assert_int_equal(id_of(&f, 1000), 2);
+	fixture_destroy(&f);
+}
+
+/* What was unmapped is forgotten, in the rest region as well. */
+static void test_unmap_forgets(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 300);
+	touch(&f, 900, 500);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 200);
+	unmap(&f, 950, 100);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 150);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1100)->lru), 250);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1100)->mru.nr_pages, 250);
+	fixture_destroy(&f);
+}
+
+static void test_heap(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	brk_map(&f, 1000, 33);
+	brk_map(&f, 1033, 33);
+	brk_map(&f, 1066, 1);
+	assert_int_equal(f.rs.nr_regions, 2);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1000)->nr_mapped, 67);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1066)->kind, MMPATH_REGION_BRK);
+	unmap(&f, 1040, 27);
+	brk_map(&f, 1040, 100);
+	assert_int_equal(id_of(&f, 1139), 1);
+	/* not where it ends, and not a heap: regions of their own */
+	brk_map(&f, 1141, 10);
+	map(&f, 1151, 300);
+	map(&f, 1451, 300);
+	assert_int_equal(f.rs.nr_regions, 5);
+	fixture_destroy(&f);
+}
+
+static void test_grow_in_place(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 300);
+	map(&f, 2000, 300);
+	move(&f, 1000, 300, 1000, 800);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1799)->nr_mapped, 800);
+	move(&f, 1000, 800, 1000, 400);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1399)->nr_mapped, 400);
+	assert_int_equal(id_of(&f, 1400), 0);
+	/* the end of a region that another mapping of it does not reach */
+	move(&f, 1100, 300, 1100, 301);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1400)->nr_mapped, 401);
+	move(&f, 1000, 401, 1000, 401);
+	/* a small mapping that stays small, then becomes a region */
+	touch(&f, 5000, 10);
+	move(&f, 5000, 10, 5000, 20);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 10);
+	move(&f, 5000, 20, 5000, 300);
+	assert_int_equal(id_of(&f, 5000), 3);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 0);
+	fixture_destroy(&f);
+}
+
+static void test_move(void **state)
+{
+	struct mmpath_region *region;
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 500);
+	touch(&f, 1000, 500);
+	region = mmpath_regions_find(&f.rs, 1000);
+	move(&f, 1000, 500, 8000, 500);
+	assert_ptr_equal(mmpath_regions_find(&f.rs, 8000), region);
+	assert_int_equal(id_of(&f, 1000), 0);
+	assert_int_equal(mmpath_stack_footprint(&region->lru), 500);
+	assert_int_equal(region->mru.nr_pages, 500);
+	/* its pages are where they were on the stack */
+	assert_same(mmpath_stack_touch(&region->lru, 8000), 499);
+	fixture_destroy(&f);
+}
+
+static void test_move_and_resize(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 500);
+	touch(&f, 1000, 500);
+	move(&f, 1000, 500, 8000, 900);
+	assert_int_equal(mmpath_regions_find(&f.rs, 8899)->nr_mapped, 900);
+	move(&f, 8000, 900, 100, 300);
+	assert_int_equal(mmpath_regions_find(&f.rs, 399)->nr_mapped, 300);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 100)->lru), 300);
+	assert_int_equal(f.rs.nr_extents, 1);
+	assert_int_equal(f.rs.nr_regions, 2);
+	fixture_destroy(&f);
+}
+
+static void test_move_part(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 1000);
+	touch(&f, 1000, 1000);
+	move(&f, 1400, 200, 5000, 200);
+	assert_int_equal(f.rs.nr_extents, 3);
+	assert_int_equal(mmpath_regions_find(&f.rs, 5000)->nr_mapped, 1000);
+	assert_int_equal(id_of(&f, 1400), 0);
+	assert_int_equal(id_of(&f, 5199), 1);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1000)->lru), 1000);
+	assert_same(mmpath_stack_touch(&mmpath_regions_find(&f.rs, 1000)->lru, 5000), 599);
+	fixture_destroy(&f);
+}
+
+/* Two regions and a gap that the kernel sees as one mapping. */
+static void test_move_several(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 300);
+	map(&f, 1400, 300);
+	touch(&f, 1000, 700);
+	move(&f, 1100, 500, 100, 500);
+	assert_int_equal(id_of(&f, 1000), 1);
+	assert_int_equal(id_of(&f, 100), 1);
+	assert_int_equal(id_of(&f, 299), 1);
+	assert_int_equal(id_of(&f, 300), 0);
+	assert_int_equal(id_of(&f, 400), 2);
+	assert_int_equal(id_of(&f, 1600), 2);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 100);
+	assert_same(mmpath_stack_touch(&f.rs.rest->lru, 300), 99);
+	fixture_destroy(&f);
+}
+
+/* A small one keeps its pages on the rest region's stack. */
+static void test_move_small(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	touch(&f, 1000, 20);
+	move(&f, 1000, 20, 3000, 30);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 20);
+	assert_same(mmpath_stack_touch(&f.rs.rest->lru, 3000), 19);
+	fixture_destroy(&f);
+}
+
+static void test_move_over(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 300);
+	map(&f, 5000, 300);
+	move(&f, 1000, 300, 5000, 300);
+	assert_int_equal(f.rs.nr_regions, 2);
+	assert_int_equal(id_of(&f, 5000), 1);
+	assert_int_equal(mmpath_regions_move(&f.rs, 5000, 300, 5100, 300), -EINVAL);
+	assert_int_equal(mmpath_regions_move(&f.rs, 5000, 300, 4701, 300), -EINVAL);
+	move(&f, 5000, 300, 4700, 300);
+	/* old size 0 doubles a shared mapping */
+	move(&f, 4700, 0, 9000, 300);
+	assert_int_equal(id_of(&f, 4700), 1);
+	assert_int_equal(id_of(&f, 9000), 3);
+	fixture_destroy(&f);
+}
+
+static void test_copy(void **state)
+{
+	struct mmpath_regions child;
+	struct fixture f;
+	u64 page;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 1000);
+	map(&f, 5000, 300);
+	brk_map(&f, 9000, 10);
+	unmap(&f, 1400, 100);
+	unmap(&f, 5000, 300);
+	touch(&f, 0, 10000);
+	assert_int_equal(mmpath_regions_init(&child, &f.tm.mem, &params), 0);
+	assert_int_equal(mmpath_regions_copy(&child, &f.rs), 0);
+	assert_valid(&child);
+	for (page = 0; page < 10000; page += 50) {
+		struct mmpath_region *region = mmpath_regions_find(&child, page);
+
+		assert_int_equal(region->id, id_of(&f, page));
+		assert_int_equal(region->kind, mmpath_regions_find(&f.rs, page)->kind);
+		assert_int_equal(mmpath_stack_footprint(&region->lru), 0);
+	}
+	assert_int_equal(mmpath_regions_map(&child, 20000, 300, MMPATH_REGION_MMAP), 0);
+	assert_int_equal(mmpath_regions_find(&child, 20000)->id, 4);
+	mmpath_regions_destroy(&child);
+	fixture_destroy(&f);
+}
+
+/* Records go to the curves of their region and of no other. */
+static void test_curves(void **state)
+{
+	struct mmpath_region *region;
+	struct fixture f;
+	int round;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1024, 512);
+	for (round = 0; round < 4; round++) {
+		touch(&f, 1024, 512);
+		touch(&f, 64, 32);
+	}
+	mmpath_regions_close_epoch(&f.rs, 1, 1);
+	region = mmpath_regions_find(&f.rs, 1024);
+	assert_int_equal(region->records, 2048);
+	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_EPOCH), 512);
+	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_EPOCH, 496), 1536);
+	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_EPOCH, 512), 0);
+	assert_in_range(mmpath_mrc_misses(&region->mru_mrc, MMPATH_MRC_EPOCH, 256), 700, 850);
+	assert_int_equal(mmpath_mrc_misses(&f.rs.rest->lru_mrc, MMPATH_MRC_TOTAL, 16), 96);
+	assert_int_equal(mmpath_mrc_misses(&f.rs.rest->lru_mrc, MMPATH_MRC_TOTAL, 32), 0);
+	fixture_destroy(&f);
+}
+
+/* A sampled curve counts each record for all that it stands for. */
+static void test_sampled_curves(void **state)
+{
+	struct mmpath_region *region;
+	struct fixture f;
+	int round;
+
+	(void)state;
+	fixture_init(&f);
+	mmpath_regions_set_shift(&f.rs, 3);
+	map(&f, 8192, 4096);
+	for (round = 0; round < 3; round++)
+		touch(&f, 8192, 4096);
+	region = mmpath_regions_find(&f.rs, 8192);
+	assert_int_equal(region->lru.shift, 3);
+	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 4096);
+	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, 4080), 8192);
+	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, 4096), 0);
+	mmpath_regions_set_shift(&f.rs, 5);
+	assert_int_equal(region->lru.shift, 5);
+	assert_int_equal(mmpath_stack_footprint(&region->lru), 4096);
+	mmpath_regions_reset(&f.rs, 2);
+	assert_int_equal(region->lru.shift, 2);
+	assert_int_equal(mmpath_stack_footprint(&region->lru), 0);
+	assert_valid(&f.rs);
+	fixture_destroy(&f);
+}
+
+/* The MRU stack is never sampled less coarsely than the LRU stack. */
+static void test_shifts(void **state)
+{
+	struct mmpath_region_params small = params;
+	struct mmpath_regions rs;
+	struct test_mem tm;
+	u64 page;
+
+	(void)state;
+	test_mem_init(&tm);
+	small.max_pages = 100;
+	small.mru_pages = 100000;
+	assert_int_equal(mmpath_regions_init(&rs, &tm.mem, &small), 0);
+	for (page = 0; page < 5000; page++)
+		mmpath_regions_touch(&rs, page);
+	assert_true(rs.rest->lru.shift >= 5);
+	assert_valid(&rs);
+	mmpath_regions_destroy(&rs);
+}
+
+static void test_prefetch(void **state)
+{
+	u64 pages[MMPATH_PREFETCH], i;
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 300);
+	map(&f, 1300, 300);
+	touch(&f, 900, 800);
+	for (i = 0; i < MMPATH_PREFETCH; i++)
+		pages[i] = 950 + i * 97 % 700;
+	mmpath_regions_prefetch(&f.rs, pages, MMPATH_PREFETCH);
+	mmpath_regions_prefetch(&f.rs, pages, 0);
+	fixture_destroy(&f);
+}
+
+/* The stack of a burst starts again, its footprint is remembered. */
+static void test_bursts(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1024, 512);
+	touch(&f, 1024, 300);
+	mmpath_regions_end_burst(&f.rs, true);
+	touch(&f, 1024, 100);
+	mmpath_regions_end_burst(&f.rs, false);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1024)->footprint, 300);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1024)->lru), 0);
+	mmpath_regions_close_epoch(&f.rs, 3, 2);
+	fixture_destroy(&f);
+}
+
+/* What a region of 1 MiB costs, all of it touched: models and bookkeeping. */
+static void test_small_region_bytes(void **state)
+{
+	struct fixture f;
+	size_t before;
+	int round;
+
+	(void)state;
+	fixture_init(&f);
+	before = f.tm.mem.bytes;
+	map(&f, 1024, 256);
+	for (round = 0; round < 10; round++)
+		touch(&f, 1024, 256);
+	assert_in_range(f.tm.mem.bytes - before, 1, 256 * 32);
+	fixture_destroy(&f);
+}
+
+/* Random changes; the answer for each page is kept in an array beside. */
+static void random_changes(u64 seed, unsigned long fail_at)
+{
+	const u64 span = 4000;
+	struct rng r = { seed * 2 + 1 };
+	struct fixture f;
+	u32 *want = calloc(span, sizeof(*want)), next = 1;
+	u64 from, to, nr, i;
+	int step, err;
+
+	fixture_init(&f);
+	if (fail_at)
+		f.tm.fail_at = f.tm.nr_allocs + fail_at;
+	for (step = 0; step < 300; step++) {
+		nr = 1 + rng_below(&r, 600);
+		from = rng_below(&r, span - 600);
+		to = rng_below(&r, span - 600);
+		touch(&f, from, nr);
+		switch (rng_below(&r, 4)) {
+		case 0:
+			err = mmpath_regions_map(&f.rs, from, nr, MMPATH_REGION_MMAP);
+			for (i = 0; !err && i < nr; i++)
+				want[from + i] = nr >= MIN_PAGES ? next : 0;
+			next += !err && nr >= MIN_PAGES;
+			break;
+		case 1:
+			err = mmpath_regions_unmap(&f.rs, from, nr);
+			for (i = 0; !err && i < nr; i++)
+				want[from + i] = 0;
+			break;
+		default:
+			err = mmpath_regions_move(&f.rs, from, nr, to, nr);
+			for (i = 0; !err && from != to && i < nr; i++) {
+				want[to + i] = want[from + i];
+				want[from + i] = 0;
+			}
+			break;
+		}
+		assert_valid(&f.rs);
+		if (err == -ENOMEM)
+			break;
+	}
+	for (i = 0; step == 300 && i < span; i++)
+		assert_int_equal(id_of(&f, i), want[i]);
+	fixture_destroy(&f);
+	free(want);
+}
+
+static void test_random_changes(void **state)
+{
+	u64 seed;
+
+	(void)state;
+	for (seed = 0; seed < 40; seed++)
+		random_changes(seed, 0);
+}
+
+/* Whatever allocation fails, what is there stays valid. */
+static void test_no_memory(void **state)
+{
+	struct test_mem tm;
+	struct mmpath_regions rs;
+	unsigned long n;
+
+	(void)state;
+	for (n = 1; n <= 3; n++) {
+		test_mem_init(&tm);
+		tm.fail_at = n;
+		assert_int_equal(mmpath_regions_init(&rs, &tm.mem, &params), -ENOMEM);
+		assert_int_equal(tm.mem.bytes, 0);
+	}
+	for (n = 1; n < 400; n += 1 + n / 40)
+		random_changes(3, n);
+}
+
+/* A region without memory stops; the others go on. */
+static void test_stopped(void **state)
+{
+	struct mmpath_region *region;
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 300);
+	map(&f, 2000, 300);
+	region = mmpath_regions_find(&f.rs, 1000);
+	touch(&f, 1000, 10);
+	f.tm.fail_at = f.tm.nr_allocs + 1;
+	touch(&f, 1000, 300);
+	assert_true(region->stopped);
+	assert_int_equal(f.rs.nr_stopped, 1);
+	assert_int_equal(region->records, 310);
+	assert_int_equal(mmpath_stack_footprint(&region->lru), 0);
+	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, 0), 0);
+	touch(&f, 2000, 300);
+	assert_false(mmpath_regions_find(&f.rs, 2000)->stopped);
+	move(&f, 1000, 300, 5000, 400);
+	mmpath_regions_set_shift(&f.rs, 1);
+	mmpath_regions_reset(&f.rs, 0);
+	mmpath_regions_end_burst(&f.rs, true);
+	mmpath_regions_close_epoch(&f.rs, 2, 1);
+	assert_int_equal(id_of(&f, 5399), 1);
+	fixture_destroy(&f);
+}
+
+/* Its curve finds no memory when it is made: there, but stopped. */
+static void test_stopped_at_birth(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 300);
+	f.tm.fail_at = f.tm.nr_allocs + 3;
+	map(&f, 2000, 300);
+	assert_true(mmpath_regions_find(&f.rs, 2000)->stopped);
+	assert_int_equal(f.rs.nr_stopped, 1);
+	touch(&f, 2000, 300);
+	assert_int_equal(mmpath_mrc_misses(&mmpath_regions_find(&f.rs, 2000)->mru_mrc,
+					   MMPATH_MRC_TOTAL, 5), 0);
+	fixture_destroy(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bad_parameters),
+		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_map),
+		cmocka_unit_test(test_neighbours),
+		cmocka_unit_test(test_map_over),
+		cmocka_unit_test(test_unmap),
+		cmocka_unit_test(test_unmap_forgets),
+		cmocka_unit_test(test_heap),
+		cmocka_unit_test(test_grow_in_place),
+		cmocka_unit_test(test_move),
+		cmocka_unit_test(test_move_and_resize),
+		cmocka_unit_test(test_move_part),
+		cmocka_unit_test(test_move_several),
+		cmocka_unit_test(test_move_small),
+		cmocka_unit_test(test_move_over),
+		cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_curves),
+		cmocka_unit_test(test_sampled_curves),
+		cmocka_unit_test(test_shifts),
+		cmocka_unit_test(test_prefetch),
+		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_small_region_bytes),
+		cmocka_unit_test(test_random_changes),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_stopped_at_birth),
+	};
+
+	cmocka_set_test_filter(getenv("UNIT_FILTER"));
+	return cmocka_run_group_tests_name("region", tests, NULL, NULL);
+}
