@@ -185,6 +185,13 @@ bool cgroup_u64(const struct cgroup *cgroup, const char *file, uint64_t *value)
 	return good;
 }
 
+/* What it has in memory, and what that is called. */
+bool cgroup_memory_now(const struct cgroup *cgroup, const char **what, uint64_t *bytes)
+{
+	*what = "memory.current";
+	return cgroup_u64(cgroup, *what, bytes);
+}
+
 bool cgroup_keyed(const struct cgroup *cgroup, const char *file, struct keyed *keyed)
 {
 	char *text = cgroup_read(cgroup, file);

@@ -3,9 +3,7 @@
  * Track a cgroup, or run a command in a tracked cgroup of its own.
  *
  * A cgroup keeps its curve until it is removed, so the curve is read when the
- * command has ended. Regions and counters belong to processes and go with them:
- * they are looked at now and then while the command runs, and what was seen
- * is shown: of counts the last, of sizes the largest.
+ * command has ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,28 +19,20 @@
 
 #include "pathctl.h"
 
-#define FIRST_LOOK_MS 50
-#define LOOK_MS 1000
-#define REGIONS_SHOWN 12
-
 struct track_options {
-	const char *name, *csv, *svg, *output;
-	bool has_limit, keep, json;
+	const char *name;
+	bool has_limit, keep;
 	uint64_t limit;
+	struct report report;
 };
 
 struct run {
 	const struct track_options *options;
 	char **argv;
-	struct cgroup cgroup;
+	struct watch watch;
 	bool made;
 	pid_t child;
 	int status;		/* as waitpid() gives it */
-	double seconds;
-	struct regions regions;
-	struct keyed stat;
-	uint64_t *overheads;	/* in 1/1000, one for each look */
-	size_t looks;
 };
 
 static struct run *running;	/* for what must be undone when we die */
@@ -97,11 +87,11 @@ static void make_cgroup(struct run *run)
 	name = run->options->name ?
 	       xasprintf("%s/%s", parent.name, run->options->name) :
 	       xasprintf("%s/pathctl-%d", parent.name, getpid());
-	cgroup_set(&run->cgroup, name);
-	if (!mkdir(run->cgroup.dir, 0755))
+	cgroup_set(&run->watch.cgroup, name);
+	if (!mkdir(run->watch.cgroup.dir, 0755))
 		run->made = true;
 	else if (errno != EEXIST || !run->options->name)
-		die(EX_CANTCREAT, "cannot make cgroup %s: %s", run->cgroup.dir, strerror(errno));
+		die(EX_CANTCREAT, "cannot make cgroup %s: %s", run->watch.cgroup.dir, strerror(errno));
 	free(name);
 	cgroup_free(&parent);
 }
@@ -113,7 +103,7 @@ static bool remove_cgroup(const struct run *run)
 	int tries;
 
 	for (tries = 0; tries < 50; tries++) {
-		if (!rmdir(run->cgroup.dir))
+		if (!rmdir(run->watch.cgroup.dir))
 			return true;
 		if (errno != EBUSY)
 			return false;
@@ -146,9 +136,9 @@ static void set_up_cgroup(struct run *run)
 	before_dying = undo;
 	if (run->options->has_limit) {
 		snprintf(limit, sizeof(limit), "%llu", (unsigned long long)run->options->limit);
-		set_or_die(&run->cgroup, "memory.max", limit);
+		set_or_die(&run->watch.cgroup, "memory.max", limit);
 	}
-	set_or_die(&run->cgroup, "memory.path.track", "1");
+	set_or_die(&run->watch.cgroup, "memory.path.track", "1");
 	tracking_switch_on();
 }
 
@@ -183,7 +173,7 @@ static void become_command(const struct run *run, int report)
 	struct failure failure = { .moving = true };
 	ssize_t ignored;
 
-	failure.err = cgroup_write(&run->cgroup, "cgroup.procs", "0");
+	failure.err = cgroup_write(&run->watch.cgroup, "cgroup.procs", "0");
 	if (!failure.err) {
 		arrange_signals(true);
 		execvp(run->argv[0], run->argv);
@@ -215,59 +205,22 @@ static void start_command(struct run *run)
 		return;
 	waitpid(run->child, NULL, 0);
 	if (failure.moving)
-		cgroup_die(&run->cgroup, "cgroup.procs", failure.err);
+		cgroup_die(&run->watch.cgroup, "cgroup.procs", failure.err);
 	die(failure.err == ENOENT ? 127 : 126, "%s: %s", run->argv[0], strerror(failure.err));
 }
 
 /* ---- looking while it runs ---------------------------------------------- */
 
-static void look_at_stat(struct run *run)
-{
-	struct keyed stat;
-
-	if (!cgroup_keyed(&run->cgroup, "memory.path.stat", &stat) ||
-	    !keyed_u64(&stat, "contexts", 0)) {
-		keyed_free(&stat);
-		return;
-	}
-	keyed_free(&run->stat);
-	run->stat = stat;
-	run->overheads = xgrow(run->overheads, run->looks + 1, sizeof(*run->overheads));
-	run->overheads[run->looks++] = keyed_u64(&stat, "overhead_permille", 0);
-}
-
-static void look(struct run *run)
-{
-	struct regions regions;
-
-	look_at_stat(run);
-	if (!regions_try_read(&regions, &run->cgroup))
-		return;
-	regions_take_over(&regions, &run->regions);
-	run->regions = regions;
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec / 1e9;
-}
-
 static void watch_command(struct run *run)
 {
 	struct pollfd ended = { .fd = pidfd_open(run->child, 0), .events = POLLIN };
-	double start = now();
-	int wait = FIRST_LOOK_MS;
 
-	while (ended.fd >= 0 && poll(&ended, 1, wait) <= 0) {
-		look(run);
-		wait = wait * 2 < LOOK_MS ? wait * 2 : LOOK_MS;
-	}
+	watch_start(&run->watch);
+	while (ended.fd >= 0 && poll(&ended, 1, watch_pause(&run->watch)) <= 0)
+		watch_look(&run->watch);
 	while (waitpid(run->child, &run->status, 0) < 0 && errno == EINTR)
 		;
-	run->seconds = now() - start;
+	watch_end(&run->watch);
 	run->child = 0;
 	if (ended.fd >= 0)
 		close(ended.fd);
@@ -282,57 +235,6 @@ static int exit_status(const struct run *run)
 	return WEXITSTATUS(run->status);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* The median: an epoch in which the command hardly ran says nothing. */
-static double overhead(const struct run *run)
-{
-	if (!run->looks)
-		return 0;
-	qsort(run->overheads, run->looks, sizeof(*run->overheads), by_size);
-	return run->overheads[run->looks / 2];
-}
-
-static void print_figures(FILE *out, const struct run *run, const struct curve *curve)
-{
-	char count[32], rate[32];
-	uint64_t peak;
-
-	fprintf(out, "%s: exit status %d after %.1f s; %s records", run->argv[0],
-		exit_status(run), run->seconds,
-		human_count(curve->records, count, sizeof(count)));
-	if (run->seconds > 0)
-		fprintf(out, ", %s/s", human_count(curve->records / run->seconds, rate,
-						   sizeof(rate)));
-	if (run->looks)
-		fprintf(out, ", tracking cost %.1f %% of its CPU time, %.4g %% of pages tracked",
-			overhead(run) / 10,
-			keyed_u64(&run->stat, "coverage_permille", 1000) / 10.0);
-	if (cgroup_u64(&run->cgroup, "memory.peak", &peak) && peak != NO_LIMIT)
-		fprintf(out, ", memory.peak %s", human_bytes(peak, count, sizeof(count)));
-	fputc('\n', out);
-}
-
-static void print_summary(FILE *out, struct run *run, const struct curve *curve)
-{
-	int columns, lines;
-
-	fputc('\n', out);
-	print_figures(out, run, curve);
-	fputc('\n', out);
-	if (run->regions.count) {
-		regions_print(out, &run->regions, REGIONS_SHOWN);
-		fputc('\n', out);
-	}
-	terminal_size(&columns, &lines);
-	curve_draw(out, curve, &run->cgroup, WINDOW_TOTAL, columns, lines);
-}
-
 static json_t *command_json(const struct run *run)
 {
 	json_t *array = json_array();
@@ -343,40 +245,19 @@ static json_t *command_json(const struct run *run)
 	return array;
 }
 
-static json_t *summary_json(const struct run *run, const struct curve *curve)
-{
-	return json_pack("{s:o, s:i, s:f, s:o, s:f, s:o, s:o, s:o, s:o}",
-			 "command", command_json(run),
-			 "exit_status", exit_status(run),
-			 "seconds", run->seconds,
-			 "cgroup", json_text(run->cgroup.name),
-			 "overhead_permille", overhead(run),
-			 "stat", keyed_json(&run->stat),
-			 "regions", regions_json(&run->regions),
-			 "curve", curve_json(curve),
-			 "coverage", coverage_json(&run->cgroup));
-}
-
 static void tell(struct run *run)
 {
-	const struct track_options *options = run->options;
-	char *temporary = NULL;
-	FILE *out = options->output ? open_output(options->output, &temporary) : stderr;
-	struct curve curve;
+	struct report report = run->options->report;
+	char *first = xasprintf("\n%s: exit status %d after %.1f s", run->argv[0],
+				exit_status(run), run->watch.seconds);
 
-	curve_read(&curve, &run->cgroup);
-	regions_sort(&run->regions);
-	if (options->json)
-		print_json(out, summary_json(run, &curve));
-	else
-		print_summary(out, run, &curve);
-	if (options->output)
-		close_output(out, options->output, temporary);
-	if (options->csv)
-		curve_write_csv_file(options->csv, &curve);
-	if (options->svg)
-		curve_write_svg(options->svg, &curve, run->argv[0], WINDOW_TOTAL);
-	curve_free(&curve);
+	report.name = run->argv[0];
+	report.first = first;
+	report.about = json_pack("{s:o, s:i, s:o}", "command", command_json(run),
+				 "exit_status", exit_status(run),
+				 "cgroup", json_text(run->watch.cgroup.name));
+	watch_tell(&run->watch, &report, stderr);
+	free(first);
 }
 
 static void put_away(struct run *run)
@@ -385,11 +266,8 @@ static void put_away(struct run *run)
 	running = NULL;
 	if (run->made && !run->options->keep && !remove_cgroup(run))
 		note("cgroup %s is kept, something still runs in it: pathctl mrc %s, later rmdir %s",
-		     run->cgroup.name, run->cgroup.name, run->cgroup.dir);
-	regions_free(&run->regions);
-	keyed_free(&run->stat);
-	free(run->overheads);
-	cgroup_free(&run->cgroup);
+		     run->watch.cgroup.name, run->watch.cgroup.name, run->watch.cgroup.dir);
+	watch_free(&run->watch);
 }
 
 static int track_command(const struct track_options *options, char **argv)
@@ -490,16 +368,16 @@ static void take_option(struct track_options *options, int option)
 		options->keep = true;
 		break;
 	case 'c':
-		options->csv = optarg;
+		options->report.csv = optarg;
 		break;
 	case 's':
-		options->svg = optarg;
+		options->report.svg = optarg;
 		break;
 	case 'o':
-		options->output = optarg;
+		options->report.output = optarg;
 		break;
 	case 'j':
-		options->json = true;
+		options->report.json = true;
 		break;
 	}
 }

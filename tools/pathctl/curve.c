@@ -309,10 +309,8 @@ static void draw_points(FILE *out, const struct curve *curve, const struct cgrou
 	to_series(&series, curve, window);
 	plot.x_max = series.x[series.points - 1];
 	plot.y_max = series.y[0];
-	if (cgroup_u64(cgroup, "memory.current", &current) && current) {
+	if (cgroup_memory_now(cgroup, &plot.mark_text, &current) && current)
 		plot.mark = current / MIB;
-		plot.mark_text = "memory.current";
-	}
 	plot_draw(out, &plot, columns, lines, terminal_is_utf8());
 	free_series(&series);
 	free(title);

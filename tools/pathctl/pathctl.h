@@ -9,6 +9,8 @@
  *   table.c		"key value" lines, and tables with a header line
  *   cgroup.c sysfs.c	where the files are, and why one cannot be read
  *   curve.c regions.c	what is in them
+ *   size.c		what a curve says about a size
+ *   watch.c		looking at programs while they run
  *   plot.c svg.c	pictures
  *   cmd-*.c		one per subcommand
  *
@@ -145,6 +147,7 @@ char *cgroup_read_or_die(const struct cgroup *cgroup, const char *file);
 int cgroup_write(const struct cgroup *cgroup, const char *file, const char *text);
 void __noreturn cgroup_die(const struct cgroup *cgroup, const char *file, int err);
 bool cgroup_u64(const struct cgroup *cgroup, const char *file, uint64_t *value);
+bool cgroup_memory_now(const struct cgroup *cgroup, const char **what, uint64_t *bytes);
 bool cgroup_keyed(const struct cgroup *cgroup, const char *file, struct keyed *keyed);
 bool cgroup_is_tracked(const struct cgroup *cgroup);
 struct cgroup *cgroups_tracked(size_t *count);
@@ -184,6 +187,21 @@ json_t *curve_json(const struct curve *curve);
 void coverage_note(FILE *out, const struct cgroup *cgroup);
 json_t *coverage_json(const struct cgroup *cgroup);
 
+/* size.c */
+#define SIZE_DELTA (256 << 20)
+
+struct size_question {
+	double percent;
+	bool has_percent;
+	uint64_t delta;
+	enum window window;
+};
+
+void size_print(FILE *out, const struct curve *curve, const struct cgroup *cgroup,
+		const struct size_question *question);
+json_t *size_json(const struct curve *curve, const struct cgroup *cgroup,
+		  const struct size_question *question);
+
 /* regions.c */
 struct region {
 	uint64_t pid, id, mapped_kb, footprint, records, cold, shift;
@@ -203,6 +221,35 @@ void regions_sort(struct regions *regions);
 void regions_print(FILE *out, const struct regions *regions, size_t most);
 json_t *regions_json(const struct regions *regions);
 void regions_free(struct regions *regions);
+
+/* watch.c */
+struct watch {
+	struct cgroup cgroup;
+	double start, seconds;
+	int pause_ms;
+	struct regions regions;
+	struct keyed stat;
+	uint64_t *overheads;	/* in 1/1000, one for each look */
+	size_t looks;
+};
+
+/* What to tell about a watch, and where. */
+struct report {
+	const char *csv, *svg, *output;
+	bool json;
+	const char *name;	/* of a picture */
+	const char *first;	/* how the summary begins */
+	json_t *about;		/* and its JSON */
+	const struct size_question *question;
+};
+
+double seconds_now(void);
+void watch_start(struct watch *watch);
+int watch_pause(struct watch *watch);
+void watch_look(struct watch *watch);
+void watch_end(struct watch *watch);
+void watch_tell(struct watch *watch, const struct report *report, FILE *there);
+void watch_free(struct watch *watch);
 
 /* plot.c */
 struct series {

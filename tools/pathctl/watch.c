@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Looking at tracked programs while they run, and telling about it afterwards.
+ *
+ * The curve stays when they have ended; regions and counters belong to
+ * processes and go with them. So these are looked at now and then, and what was
+ * seen is shown: of counts the last, of sizes the largest.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pathctl.h"
+
+#define FIRST_PAUSE_MS 50
+#define PAUSE_MS 1000
+#define REGIONS_SHOWN 12
+
+double seconds_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+/* ---- looking ------------------------------------------------------------- */
+
+void watch_start(struct watch *watch)
+{
+	watch->start = seconds_now();
+	watch->pause_ms = FIRST_PAUSE_MS;
+}
+
+/* How long to wait before the next look: programs may be short. */
+int watch_pause(struct watch *watch)
+{
+	int pause = watch->pause_ms;
+
+	watch->pause_ms = pause * 2 < PAUSE_MS ? pause * 2 : PAUSE_MS;
+	return pause;
+}
+
+static void look_at_stat(struct watch *watch)
+{
+	struct keyed stat;
+
+	if (!cgroup_keyed(&watch->cgroup, "memory.path.stat", &stat) ||
+	    !keyed_u64(&stat, "contexts", 0)) {
+		keyed_free(&stat);
+		return;
+	}
+	keyed_free(&watch->stat);
+	watch->stat = stat;
+	watch->overheads = xgrow(watch->overheads, watch->looks + 1, sizeof(*watch->overheads));
+	watch->overheads[watch->looks++] = keyed_u64(&stat, "overhead_permille", 0);
+}
+
+void watch_look(struct watch *watch)
+{
+	struct regions regions;
+
+	look_at_stat(watch);
+	if (!regions_try_read(&regions, &watch->cgroup))
+		return;
+	regions_take_over(&regions, &watch->regions);
+	watch->regions = regions;
+}
+
+void watch_end(struct watch *watch)
+{
+	watch->seconds = seconds_now() - watch->start;
+}
+
+void watch_free(struct watch *watch)
+{
+	regions_free(&watch->regions);
+	keyed_free(&watch->stat);
+	free(watch->overheads);
+	cgroup_free(&watch->cgroup);
+	memset(watch, 0, sizeof(*watch));
+}
+
+/* ---- telling ------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The median: an epoch in which the program hardly ran says nothing. */
+static double overhead(const struct watch *watch)
+{
+	if (!watch->looks)
+		return 0;
+	qsort(watch->overheads, watch->looks, sizeof(*watch->overheads), by_size);
+	return watch->overheads[watch->looks / 2];
+}
+
+static void print_figures(FILE *out, const struct watch *watch, const char *first,
+			  const struct curve *curve)
+{
+	char count[32], rate[32];
+	uint64_t peak;
+
+	fprintf(out, "%s; %s records", first, human_count(curve->records, count, sizeof(count)));
+	if (watch->seconds > 0)
+		fprintf(out, ", %s/s", human_count(curve->records / watch->seconds, rate,
+						   sizeof(rate)));
+	if (watch->looks)
+		fprintf(out, ", tracking cost %.1f %% of its CPU time, %.4g %% of pages tracked",
+			overhead(watch) / 10,
+			keyed_u64(&watch->stat, "coverage_permille", 1000) / 10.0);
+	if (cgroup_u64(&watch->cgroup, "memory.peak", &peak) && peak != NO_LIMIT)
+		fprintf(out, ", memory.peak %s", human_bytes(peak, count, sizeof(count)));
+	fputc('\n', out);
+}
+
+static void print_summary(FILE *out, struct watch *watch, const struct report *report,
+			  const struct curve *curve)
+{
+	int columns, lines;
+
+	print_figures(out, watch, report->first, curve);
+	fputc('\n', out);
+	if (watch->regions.count) {
+		regions_print(out, &watch->regions, REGIONS_SHOWN);
+		fputc('\n', out);
+	}
+	terminal_size(&columns, &lines);
+	curve_draw(out, curve, &watch->cgroup, WINDOW_TOTAL, columns, lines);
+	if (report->question) {
+		fputc('\n', out);
+		size_print(out, curve, &watch->cgroup, report->question);
+	}
+}
+
+static json_t *summary_json(struct watch *watch, const struct report *report,
+			    const struct curve *curve)
+{
+	json_t *object = json_incref(report->about);
+
+	json_object_set_new(object, "seconds", json_real(watch->seconds));
+	json_object_set_new(object, "overhead_permille", json_real(overhead(watch)));
+	json_object_set_new(object, "stat", keyed_json(&watch->stat));
+	json_object_set_new(object, "regions", regions_json(&watch->regions));
+	json_object_set_new(object, "curve", curve_json(curve));
+	json_object_set_new(object, "coverage", coverage_json(&watch->cgroup));
+	if (report->question)
+		json_object_set_new(object, "size",
+				    size_json(curve, &watch->cgroup, report->question));
+	return object;
+}
+
+/* Uses up report->about. Without report->output, tells there. */
+void watch_tell(struct watch *watch, const struct report *report, FILE *there)
+{
+	char *temporary = NULL;
+	FILE *out = report->output ? open_output(report->output, &temporary) : there;
+	struct curve curve;
+
+	curve_read(&curve, &watch->cgroup);
+	regions_sort(&watch->regions);
+	if (report->json)
+		print_json(out, summary_json(watch, report, &curve));
+	else
+		print_summary(out, watch, report, &curve);
+	if (report->output)
+		close_output(out, report->output, temporary);
+	if (report->csv)
+		curve_write_csv_file(report->csv, &curve);
+	if (report->svg)
+		curve_write_svg(report->svg, &curve, report->name, WINDOW_TOTAL);
+	json_decref(report->about);
+	curve_free(&curve);
+}
