@@ -9,7 +9,7 @@ LAB := tools/lab/lab
 DEPS := bc bison build-essential ccache cpio curl flex git kmod libelf-dev libssl-dev \
 	linux-source-6.12 python3 quilt rsync xz-utils procps \
 	qemu-system-x86 iproute2 \
-	libcmocka-dev libjansson-dev libncurses-dev libcap-dev libnuma-dev gnuplot-nox \
+	libcmocka-dev libjansson-dev libncurses-dev libzstd-dev libcap-dev libnuma-dev gnuplot-nox \
 	shellcheck sparse \
 	mrbayes redis-server redis-tools sqlite3
 

@@ -48,6 +48,7 @@ void cgroup_set(struct cgroup *cgroup, const char *name)
 		length--;
 	cgroup->name[length] = '\0';
 	cgroup->dir = xasprintf("%s/%s", cgroup_root(), cgroup->name);
+	cgroup->session = NULL;
 }
 
 bool is_directory(const char *path)
@@ -78,6 +79,16 @@ void cgroup_of_pid(struct cgroup *cgroup, const char *pid)
 	cgroup_set(cgroup, line + 3);
 	free(text);
 	free(path);
+}
+
+/* A number that no cgroup has as its name. */
+bool names_only_a_pid(const char *argument)
+{
+	char *dir = xasprintf("%s/%s", cgroup_root(), argument);
+	bool is_pid = is_number(argument) && !is_directory(dir);
+
+	free(dir);
+	return is_pid;
 }
 
 /* A name below the root, a path into it, or a process of it. */
@@ -113,10 +124,14 @@ void cgroup_free(struct cgroup *cgroup)
 /* NULL and errno. */
 char *cgroup_read(const struct cgroup *cgroup, const char *file)
 {
-	char *path = xasprintf("%s/%s", cgroup->dir, file);
-	char *text = read_file(path);
-	int err = errno;
+	char *path, *text;
+	int err;
 
+	if (cgroup->session)
+		return session_read(cgroup->session, file);
+	path = xasprintf("%s/%s", cgroup->dir, file);
+	text = read_file(path);
+	err = errno;
 	free(path);
 	errno = err;
 	return text;
@@ -146,6 +161,8 @@ static void die_missing(const struct cgroup *cgroup, const char *file)
 /* Why a file of a cgroup cannot be used. */
 void cgroup_die(const struct cgroup *cgroup, const char *file, int err)
 {
+	if (cgroup->session)
+		die(exit_status_of(err), "%s of %s: %s", file, cgroup->name, strerror(err));
 	if (err == ENOENT)
 		die_missing(cgroup, file);
 	if (err == ENODATA)
@@ -188,6 +205,11 @@ bool cgroup_u64(const struct cgroup *cgroup, const char *file, uint64_t *value)
 /* What it has in memory, and what that is called. */
 bool cgroup_memory_now(const struct cgroup *cgroup, const char **what, uint64_t *bytes)
 {
+	if (cgroup->session) {
+		*what = "resident";
+		*bytes = session_resident(cgroup->session);
+		return *bytes;
+	}
 	*what = "memory.current";
 	return cgroup_u64(cgroup, *what, bytes);
 }

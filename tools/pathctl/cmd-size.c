@@ -47,9 +47,7 @@ static void take_option(struct size_options *options, int option)
 {
 	switch (option) {
 	case 'm':
-		if (!parse_percent(optarg, &options->question.percent))
-			die(EX_USAGE, "--misses %s: must be a percentage from 0%% to 100%%", optarg);
-		options->question.has_percent = true;
+		size_parse_misses(&options->question, optarg);
 		break;
 	case 'd':
 		if (!parse_bytes(optarg, &options->question.delta))

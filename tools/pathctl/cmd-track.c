@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Track a cgroup, or run a command in a tracked cgroup of its own.
+ * Track a cgroup or processes, or run a command in a tracked cgroup of its own.
  *
- * A cgroup keeps its curve until it is removed, so the curve is read when the
- * command has ended.
+ * A cgroup keeps its curve until it is removed, a session until it is closed:
+ * so the curve is read when the programs have ended.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "pathctl.h"
 
+#define DEFAULT_MISSES "5%"
+
 struct track_options {
 	const char *name;
 	bool has_limit, keep;
 	uint64_t limit;
+	unsigned int seconds;
+	struct size_question question;
 	struct report report;
 };
 
@@ -31,8 +30,7 @@ struct run {
 	char **argv;
 	struct watch watch;
 	bool made;
-	pid_t child;
-	int status;		/* as waitpid() gives it */
+	int status;		/* of its exit, or 128 and the signal */
 };
 
 static struct run *running;	/* for what must be undone when we die */
@@ -144,117 +142,41 @@ static void set_up_cgroup(struct run *run)
 
 /* ---- the command -------------------------------------------------------- */
 
-struct failure {
+static int enter_cgroup(void *cgroup)
+{
+	return cgroup_write(cgroup, "cgroup.procs", "0");
+}
+
+static void run_command(struct run *run)
+{
+	struct span span;
 	int err;
-	bool moving;	/* into the cgroup, else executing */
-};
 
-static void forward(int number)
-{
-	if (running && running->child > 0)
-		kill(running->child, number);
-}
-
-/* ^C is for the command; we live on to tell what happened. */
-static void arrange_signals(bool child)
-{
-	struct sigaction ignore = { .sa_handler = child ? SIG_DFL : SIG_IGN };
-	struct sigaction pass_on = { .sa_handler = child ? SIG_DFL : forward,
-				     .sa_flags = SA_RESTART };
-
-	sigaction(SIGINT, &ignore, NULL);
-	sigaction(SIGQUIT, &ignore, NULL);
-	sigaction(SIGTERM, &pass_on, NULL);
-	sigaction(SIGHUP, &pass_on, NULL);
-}
-
-static void become_command(const struct run *run, int report)
-{
-	struct failure failure = { .moving = true };
-	ssize_t ignored;
-
-	failure.err = cgroup_write(&run->watch.cgroup, "cgroup.procs", "0");
-	if (!failure.err) {
-		arrange_signals(true);
-		execvp(run->argv[0], run->argv);
-		failure = (struct failure){ .err = errno };
-	}
-	ignored = write(report, &failure, sizeof(failure));
-	(void)ignored;
-	_exit(127);
-}
-
-static void start_command(struct run *run)
-{
-	struct failure failure;
-	ssize_t got;
-	int ends[2];
-
-	if (pipe2(ends, O_CLOEXEC))
-		die(EX_OSERR, "pipe: %s", strerror(errno));
-	run->child = fork();
-	if (run->child < 0)
-		die(EX_OSERR, "fork: %s", strerror(errno));
-	if (!run->child)
-		become_command(run, ends[1]);
-	arrange_signals(false);
-	close(ends[1]);
-	got = read(ends[0], &failure, sizeof(failure));
-	close(ends[0]);
-	if (got != sizeof(failure))
-		return;
-	waitpid(run->child, NULL, 0);
-	if (failure.moving)
-		cgroup_die(&run->watch.cgroup, "cgroup.procs", failure.err);
-	die(failure.err == ENOENT ? 127 : 126, "%s: %s", run->argv[0], strerror(failure.err));
-}
-
-/* ---- looking while it runs ---------------------------------------------- */
-
-static void watch_command(struct run *run)
-{
-	struct pollfd ended = { .fd = pidfd_open(run->child, 0), .events = POLLIN };
-
+	span_start(&span, 0);
+	span.command = command_start(run->argv, enter_cgroup, &run->watch.cgroup, &err);
+	if (err)
+		cgroup_die(&run->watch.cgroup, "cgroup.procs", err);
+	span_add(&span, span.command);
 	watch_start(&run->watch);
-	while (ended.fd >= 0 && poll(&ended, 1, watch_pause(&run->watch)) <= 0)
+	while (span_wait(&span, watch_pause(&run->watch)))
 		watch_look(&run->watch);
-	while (waitpid(run->child, &run->status, 0) < 0 && errno == EINTR)
-		;
+	run->status = command_wait(span.command);
 	watch_end(&run->watch);
-	run->child = 0;
-	if (ended.fd >= 0)
-		close(ended.fd);
+	span_end(&span);
 }
 
 /* ---- telling ------------------------------------------------------------- */
-
-static int exit_status(const struct run *run)
-{
-	if (WIFSIGNALED(run->status))
-		return 128 + WTERMSIG(run->status);
-	return WEXITSTATUS(run->status);
-}
-
-static json_t *command_json(const struct run *run)
-{
-	json_t *array = json_array();
-	size_t i;
-
-	for (i = 0; run->argv[i]; i++)
-		json_array_append_new(array, json_text(run->argv[i]));
-	return array;
-}
 
 static void tell(struct run *run)
 {
 	struct report report = run->options->report;
 	char *first = xasprintf("\n%s: exit status %d after %.1f s", run->argv[0],
-				exit_status(run), run->watch.seconds);
+				run->status, run->watch.seconds);
 
 	report.name = run->argv[0];
 	report.first = first;
-	report.about = json_pack("{s:o, s:i, s:o}", "command", command_json(run),
-				 "exit_status", exit_status(run),
+	report.about = json_pack("{s:o, s:i, s:o}", "command", command_json(run->argv),
+				 "exit_status", run->status,
 				 "cgroup", json_text(run->watch.cgroup.name));
 	watch_tell(&run->watch, &report, stderr);
 	free(first);
@@ -276,38 +198,57 @@ static int track_command(const struct track_options *options, char **argv)
 
 	sysfs_require();
 	set_up_cgroup(&run);
-	start_command(&run);
-	watch_command(&run);
+	run_command(&run);
 	tell(&run);
 	put_away(&run);
-	return exit_status(&run);
+	return run.status;
+}
+
+/* ---- processes -------------------------------------------------------------- */
+
+static void tell_of_pids(struct watch *watch, const struct track_options *options,
+			 const struct span *span)
+{
+	struct report report = options->report;
+	char *first = xasprintf("%s: watched for %.1f s, %s", watch->cgroup.name, watch->seconds,
+				span->alive ? "still there" : "ended");
+
+	report.name = watch->cgroup.name;
+	report.first = first;
+	report.about = json_pack("{s:o, s:b}", "name", json_text(watch->cgroup.name),
+				 "ended", !span->alive);
+	watch_tell(watch, &report, stdout);
+	free(first);
+}
+
+/* The session ends with us, and with it the tracking. */
+static int track_pids(const struct track_options *options, char **argv, int count)
+{
+	struct session *session = session_open();
+	struct watch watch = { 0 };
+	struct span span;
+	int i;
+
+	tracking_switch_on();
+	for (i = 0; i < count; i++)
+		session_track_or_die(session, parse_pid(argv[i]));
+	span_start(&span, options->seconds);
+	for (i = 0; i < count; i++)
+		span_add(&span, parse_pid(argv[i]));
+	session_as_cgroup(session, &watch.cgroup);
+	watch_start(&watch);
+	while (span_wait(&span, watch_pause(&watch)))
+		watch_look(&watch);
+	watch_look(&watch);
+	watch_end(&watch);
+	tell_of_pids(&watch, options, &span);
+	span_end(&span);
+	watch_free(&watch);
+	session_close(session);
+	return EX_OK;
 }
 
 /* ---- a cgroup that is there ----------------------------------------------- */
-
-static bool names_only_a_pid(const char *argument)
-{
-	char *dir = xasprintf("%s/%s", cgroup_root(), argument);
-	bool is_pid = is_number(argument) && !is_directory(dir);
-
-	free(dir);
-	return is_pid;
-}
-
-/* A process is tracked through its cgroup: say which one that is. */
-static void refuse_pid(const char *pid)
-{
-	struct cgroup cgroup;
-
-	cgroup_require_root();
-	cgroup_of_pid(&cgroup, pid);
-	if (*cgroup.name)
-		die(EX_UNAVAILABLE, "process %s is tracked through its cgroup: pathctl track %s on",
-		    pid, cgroup.name);
-	die(EX_UNAVAILABLE,
-	    "process %s is in the root cgroup, which cannot be tracked: mkdir %s/NAME, echo %s >%s/NAME/cgroup.procs, pathctl track NAME on",
-	    pid, cgroup_root(), pid, cgroup_root());
-}
 
 static int track_cgroup(char **argv, int count)
 {
@@ -316,8 +257,6 @@ static int track_cgroup(char **argv, int count)
 
 	if (count > 2 || (count == 2 && !on && strcmp(argv[1], "off")))
 		die(EX_USAGE, "pathctl track CGROUP [on|off], or pathctl track -- COMMAND");
-	if (names_only_a_pid(argv[0]))
-		refuse_pid(argv[0]);
 	cgroup_find(&cgroup, argv[0]);
 	if (count == 1) {
 		free(cgroup_read_or_die(&cgroup, "memory.path.track"));
@@ -338,6 +277,8 @@ static const struct option long_options[] = {
 	{ "name", required_argument, NULL, 'n' },
 	{ "limit", required_argument, NULL, 'l' },
 	{ "keep", no_argument, NULL, 'k' },
+	{ "duration", required_argument, NULL, 'd' },
+	{ "misses", required_argument, NULL, 'm' },
 	{ "csv", required_argument, NULL, 'c' },
 	{ "svg", required_argument, NULL, 's' },
 	{ "output", required_argument, NULL, 'o' },
@@ -367,6 +308,12 @@ static void take_option(struct track_options *options, int option)
 	case 'k':
 		options->keep = true;
 		break;
+	case 'd':
+		options->seconds = option_number("--duration", optarg, 1, 1000000);
+		break;
+	case 'm':
+		size_parse_misses(&options->question, optarg);
+		break;
 	case 'c':
 		options->report.csv = optarg;
 		break;
@@ -382,42 +329,68 @@ static void take_option(struct track_options *options, int option)
 	}
 }
 
-/* Only what stands behind "--" is a command; a lone word is a cgroup. */
-static bool is_command(int argc, char **argv)
+static void options_for_pids(struct track_options *options)
 {
-	return optind < argc && !strcmp(argv[optind - 1], "--");
+	if (options->name || options->has_limit || options->keep)
+		die(EX_USAGE, "--name, --limit and --keep are for a command: pathctl track -- COMMAND");
+	if (!options->question.has_percent)
+		size_parse_misses(&options->question, DEFAULT_MISSES);
+	options->report.question = &options->question;
+}
+
+static void options_for_command(struct track_options *options)
+{
+	if (options->seconds)
+		die(EX_USAGE, "--duration is for processes: a command is tracked until it ends");
+	if (options->question.has_percent)
+		options->report.question = &options->question;
 }
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	struct track_options options = { 0 };
+	struct track_options options = { .question = { .delta = SIZE_DELTA } };
 	int option;
 
-	while ((option = next_option(cmd, argc, argv, "+hn:o:", long_options)) != -1)
+	while ((option = next_option(cmd, argc, argv, short_options(argv, "+hn:o:d:"),
+				     long_options)) != -1)
 		take_option(&options, option);
-	if (is_command(argc, argv))
+	if (is_command(argv)) {
+		options_for_command(&options);
 		return track_command(&options, argv + optind);
+	}
 	if (optind == argc)
-		die(EX_USAGE, "track what? pathctl track CGROUP on, or pathctl track -- COMMAND");
+		die(EX_USAGE, "track what? pathctl track PID, CGROUP on, or -- COMMAND");
+	if (names_only_a_pid(argv[optind])) {
+		options_for_pids(&options);
+		return track_pids(&options, argv + optind, argc - optind);
+	}
 	if (optind > 1)
-		die(EX_USAGE, "options are for a command: pathctl track [option...] -- COMMAND");
+		die(EX_USAGE, "options are for processes and commands: pathctl track [option...] -- COMMAND");
 	return track_cgroup(argv + optind, argc - optind);
 }
 
 const struct command cmd_track = {
 	.name = "track",
-	.summary = "track a cgroup, or run a command tracked",
+	.summary = "track a process or a cgroup, or run a command tracked",
 	.help = "usage: pathctl track CGROUP [on|off]\n"
+		"       pathctl track [option...] PID...\n"
 		"       pathctl track [option...] -- COMMAND [argument...]\n\n"
 		"Of a cgroup: switch tracking on or off, or tell. Off discards its curve.\n"
+		"Of processes, and of children they fork meanwhile: track them until they end, ^C,\n"
+		"or for some seconds, then show their regions, their curve, and how much memory is\n"
+		"enough. Their cgroups do not matter.\n"
 		"Of a command: run it in a cgroup of its own, tracked, and show its regions and its\n"
 		"curve afterwards, on stderr. Its exit status is handed on. As root, tracking is\n"
 		"switched on for the machine if it was not (pathctl off undoes that).\n\n"
-		"  -n, --name N     name of the cgroup; one that is there is used, and kept\n"
-		"  --limit SIZE     set memory.max (bytes, or 64M)\n"
-		"  --keep           keep the cgroup and its curve; remove it with rmdir\n"
 		"  -o, --output F   write the summary there (- is stdout)\n"
 		"  --json           the summary as JSON\n"
-		"  --csv F, --svg F write the curve as well\n",
+		"  --csv F, --svg F write the curve as well\n"
+		"  --misses P%      how much memory for at most P % of the misses (processes: 5%)\n\n"
+		"For processes:\n"
+		"  -d, --duration S seconds\n\n"
+		"For a command:\n"
+		"  -n, --name N     name of the cgroup; one that is there is used, and kept\n"
+		"  --limit SIZE     set memory.max (bytes, or 64M)\n"
+		"  --keep           keep the cgroup and its curve; remove it with rmdir\n",
 	.run = run,
 };

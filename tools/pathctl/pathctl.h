@@ -2,12 +2,15 @@
 /*
  * pathctl - the user's command of page access tracking.
  *
- * Everything it knows comes from text files: /sys/kernel/mm/path and the
- * memory.path.* files of cgroups. The layers, each using only those above:
+ * Everything it knows comes from text files: /sys/kernel/mm/path, the
+ * memory.path.* files of cgroups, and the views of /dev/mmpath, which look the
+ * same. The layers, each using only those above:
  *
  *   util.c		errors, files, numbers, the terminal
  *   table.c		"key value" lines, and tables with a header line
- *   cgroup.c sysfs.c	where the files are, and why one cannot be read
+ *   span.c command.c	until when, and what runs meanwhile
+ *   sysfs.c session.c cgroup.c
+ *			where the files are, and why one cannot be read
  *   curve.c regions.c	what is in them
  *   size.c		what a curve says about a size
  *   watch.c		looking at programs while they run
@@ -26,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <sysexits.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -54,18 +58,23 @@ void *xalloc(size_t size);
 void *xgrow(void *old, size_t count, size_t size);
 char *xdup(const char *text);
 char *__printf(1, 2) xasprintf(const char *fmt, ...);
+char *read_fd(int fd);
 char *read_file(const char *path);
 int write_file(const char *path, const char *text);
 bool parse_u64(const char *text, uint64_t *value);
+pid_t parse_pid(const char *text);
 bool parse_bytes(const char *text, uint64_t *bytes);
 bool parse_percent(const char *text, double *percent);
 const char *human_bytes(uint64_t bytes, char *buf, size_t size);
 const char *human_count(double count, char *buf, size_t size);
 char *printable(const char *text);
+double seconds_now(void);
 void terminal_size(int *columns, int *lines);
 bool terminal_is_utf8(void);
 int next_option(const struct command *cmd, int argc, char **argv,
 		const char *shorts, const struct option *longs);
+const char *short_options(char **argv, const char *shorts);
+bool is_command(char **argv);
 unsigned int option_number(const char *name, const char *text,
 			   unsigned int min, unsigned int max);
 FILE *open_output(const char *path, char **temporary);
@@ -127,10 +136,45 @@ void tracking_switch_on(void);
 json_t *driver_json(const char *name, bool in_use);
 char **driver_list(size_t *count, size_t *in_use);
 
+/* session.c */
+struct session;
+struct cgroup;
+
+struct session *session_open(void);
+void session_close(struct session *session);
+int session_fd(const struct session *session);
+int session_track(struct session *session, pid_t pid);
+void session_track_or_die(struct session *session, pid_t pid);
+void __noreturn session_die(pid_t pid, int err);
+uint64_t session_resident(struct session *session);
+char *session_read(struct session *session, const char *file);
+void session_as_cgroup(struct session *session, struct cgroup *cgroup);
+
+/* span.c */
+struct span {
+	struct pollfd *fds;	/* signals, then count processes */
+	size_t count, alive;
+	double deadline;
+	pid_t command;		/* signals are for it */
+	bool bounded, stopped;
+};
+
+void span_start(struct span *span, unsigned int seconds);
+void span_add(struct span *span, pid_t pid);
+bool span_wait(struct span *span, int ms);
+void span_give_signals_back(void);
+void span_end(struct span *span);
+
+/* command.c */
+pid_t command_start(char **argv, int (*enter)(void *where), void *where, int *err);
+int command_wait(pid_t pid);
+json_t *command_json(char **argv);
+
 /* cgroup.c */
 struct cgroup {
 	char *name;		/* below the root, without a leading slash */
 	char *dir;
+	struct session *session;	/* not a cgroup, but reads like one */
 };
 
 const char *cgroup_root(void);
@@ -138,6 +182,7 @@ bool cgroup_root_present(void);
 void cgroup_require_root(void);
 bool is_directory(const char *path);
 bool is_number(const char *text);
+bool names_only_a_pid(const char *argument);
 void cgroup_set(struct cgroup *cgroup, const char *name);
 void cgroup_find(struct cgroup *cgroup, const char *argument);
 void cgroup_of_pid(struct cgroup *cgroup, const char *pid);
@@ -197,6 +242,7 @@ struct size_question {
 	enum window window;
 };
 
+void size_parse_misses(struct size_question *question, const char *text);
 void size_print(FILE *out, const struct curve *curve, const struct cgroup *cgroup,
 		const struct size_question *question);
 json_t *size_json(const struct curve *curve, const struct cgroup *cgroup,
@@ -243,7 +289,6 @@ struct report {
 	const struct size_question *question;
 };
 
-double seconds_now(void);
 void watch_start(struct watch *watch);
 int watch_pause(struct watch *watch);
 void watch_look(struct watch *watch);

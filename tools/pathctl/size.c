@@ -15,6 +15,14 @@ struct answer {
 	double most, worst, pages;
 };
 
+/* The argument of --misses. */
+void size_parse_misses(struct size_question *question, const char *text)
+{
+	if (!parse_percent(text, &question->percent))
+		die(EX_USAGE, "--misses %s: must be a percentage from 0%% to 100%%", text);
+	question->has_percent = true;
+}
+
 static struct answer ask(const struct curve *curve, const struct size_question *question)
 {
 	struct answer answer = { 0 };

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -112,7 +113,8 @@ char *xasprintf(const char *fmt, ...)
 
 /* ---- files ----------------------------------------------------------- */
 
-static char *read_all(int fd)
+/* The rest of it, to be freed; NULL and errno. */
+char *read_fd(int fd)
 {
 	size_t used = 0, size = 4096;
 	char *text = xalloc(size);
@@ -143,7 +145,7 @@ char *read_file(const char *path)
 
 	if (fd < 0)
 		return NULL;
-	text = read_all(fd);
+	text = read_fd(fd);
 	err = errno;
 	close(fd);
 	errno = err;
@@ -207,6 +209,17 @@ bool parse_u64(const char *text, uint64_t *value)
 	errno = 0;
 	*value = strtoull(text, &end, 10);
 	return !errno && !*end;
+}
+
+pid_t parse_pid(const char *text)
+{
+	uint64_t pid;
+
+	if (!parse_u64(text, &pid) || !pid)
+		die(EX_USAGE, "%s: must be the number of a process", text);
+	if (pid > INT32_MAX)
+		die(EX_NOINPUT, "no process %s", text);
+	return pid;
 }
 
 static bool parse_suffix(const char *text, double *scale)
@@ -288,6 +301,16 @@ const char *human_count(double count, char *buf, size_t size)
 	else
 		snprintf(buf, size, "%.0f", count);
 	return buf;
+}
+
+/* ---- time ------------------------------------------------------------ */
+
+double seconds_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
 }
 
 /* ---- text ------------------------------------------------------------ */
@@ -376,6 +399,22 @@ int next_option(const struct command *cmd, int argc, char **argv,
 	if (option == '?' || option == ':')
 		exit(EX_USAGE);	/* getopt_long() has said what is wrong */
 	return option;
+}
+
+/*
+ * Only what stands behind "--" is a command. Where there is one, options end at
+ * the first word that is none; else they may come last as well.
+ */
+const char *short_options(char **argv, const char *shorts)
+{
+	while (*argv && strcmp(*argv, "--"))
+		argv++;
+	return *argv ? shorts : shorts + 1;
+}
+
+bool is_command(char **argv)
+{
+	return argv[optind] && !strcmp(argv[optind - 1], "--");
 }
 
 unsigned int option_number(const char *name, const char *text,

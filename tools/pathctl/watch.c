@@ -8,21 +8,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "pathctl.h"
 
 #define FIRST_PAUSE_MS 50
 #define PAUSE_MS 1000
 #define REGIONS_SHOWN 12
-
-double seconds_now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec / 1e9;
-}
 
 /* ---- looking ------------------------------------------------------------- */
 
@@ -61,6 +52,8 @@ void watch_look(struct watch *watch)
 	struct regions regions;
 
 	look_at_stat(watch);
+	if (watch->cgroup.session)
+		session_resident(watch->cgroup.session);	/* remembers it */
 	if (!regions_try_read(&regions, &watch->cgroup))
 		return;
 	regions_take_over(&regions, &watch->regions);
