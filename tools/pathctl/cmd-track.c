@@ -14,8 +14,6 @@
 
 #include "pathctl.h"
 
-#define DEFAULT_MISSES "5%"
-
 struct track_options {
 	const char *name;
 	bool has_limit, keep;
@@ -231,7 +229,7 @@ static int track_pids(const struct track_options *options, char **argv, int coun
 
 	tracking_switch_on();
 	for (i = 0; i < count; i++)
-		session_track_or_die(session, parse_pid(argv[i]));
+		session_add(session, parse_pid(argv[i]));
 	span_start(&span, options->seconds);
 	for (i = 0; i < count; i++)
 		span_add(&span, parse_pid(argv[i]));

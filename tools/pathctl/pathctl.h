@@ -14,6 +14,7 @@
  *   curve.c regions.c	what is in them
  *   size.c		what a curve says about a size
  *   watch.c		looking at programs while they run
+ *   log.c		recordings as files (log.h)
  *   plot.c svg.c	pictures
  *   cmd-*.c		one per subcommand
  *
@@ -47,7 +48,7 @@ struct command {
 };
 
 extern const struct command cmd_status, cmd_on, cmd_off, cmd_driver, cmd_track,
-	cmd_mrc, cmd_size, cmd_regions, cmd_top, cmd_metrics;
+	cmd_mrc, cmd_size, cmd_regions, cmd_top, cmd_record, cmd_replay, cmd_metrics;
 
 /* util.c */
 void __noreturn __printf(2, 3) die(int status, const char *fmt, ...);
@@ -143,9 +144,10 @@ struct cgroup;
 struct session *session_open(void);
 void session_close(struct session *session);
 int session_fd(const struct session *session);
-int session_track(struct session *session, pid_t pid);
-void session_track_or_die(struct session *session, pid_t pid);
+int session_track(const struct session *session, pid_t pid);
+void session_add(struct session *session, pid_t pid);
 void __noreturn session_die(pid_t pid, int err);
+void session_record(const struct session *session);
 uint64_t session_resident(struct session *session);
 char *session_read(struct session *session, const char *file);
 void session_as_cgroup(struct session *session, struct cgroup *cgroup);
@@ -234,6 +236,7 @@ json_t *coverage_json(const struct cgroup *cgroup);
 
 /* size.c */
 #define SIZE_DELTA (256 << 20)
+#define DEFAULT_MISSES "5%"
 
 struct size_question {
 	double percent;
@@ -287,6 +290,7 @@ struct report {
 	const char *first;	/* how the summary begins */
 	json_t *about;		/* and its JSON */
 	const struct size_question *question;
+	uint64_t resolved_from;	/* pages, if the curve does not know better */
 };
 
 void watch_start(struct watch *watch);

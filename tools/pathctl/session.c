@@ -58,6 +58,11 @@ static void __noreturn die_opening(int err)
 	}
 }
 
+static void __noreturn die_no_device(void)
+{
+	die(EX_UNAVAILABLE, "%s is not the device of page access tracking", device());
+}
+
 struct session *session_open(void)
 {
 	struct session *session;
@@ -87,7 +92,7 @@ void session_close(struct session *session)
 	free(session);
 }
 
-/* To read() events from, and to write() them to. */
+/* To read() events from, without waiting, and to write() them to. */
 int session_fd(const struct session *session)
 {
 	return session->fd;
@@ -96,7 +101,7 @@ int session_fd(const struct session *session)
 /* ---- processes ----------------------------------------------------------- */
 
 /* 0 or an errno; ESRCH when it is gone, or has no memory. */
-int session_track(struct session *session, pid_t pid)
+int session_track(const struct session *session, pid_t pid)
 {
 	int err = 0, fd = pidfd_open(pid, 0);
 
@@ -105,11 +110,7 @@ int session_track(struct session *session, pid_t pid)
 	if (ioctl(session->fd, MMPATH_IOC_TRACK, &fd))
 		err = errno;
 	close(fd);
-	if (err)
-		return err;
-	session->pids = xgrow(session->pids, session->count + 1, sizeof(*session->pids));
-	session->pids[session->count++] = pid;
-	return 0;
+	return err;
 }
 
 /* Why a process is not tracked. */
@@ -131,18 +132,30 @@ void session_die(pid_t pid, int err)
 	case ENOSPC:
 		die(EX_UNAVAILABLE, "process %d is tracked for too many others already", pid);
 	case ENOTTY:
-		die(EX_UNAVAILABLE, "%s is not the device of page access tracking", device());
+		die_no_device();
 	default:
 		die(exit_status_of(err), "cannot track process %d: %s", pid, strerror(err));
 	}
 }
 
-void session_track_or_die(struct session *session, pid_t pid)
+/* One of those that the session is about, see session_as_cgroup(). */
+void session_add(struct session *session, pid_t pid)
 {
 	int err = session_track(session, pid);
 
 	if (err)
 		session_die(pid, err);
+	session->pids = xgrow(session->pids, session->count + 1, sizeof(*session->pids));
+	session->pids[session->count++] = pid;
+}
+
+void session_record(const struct session *session)
+{
+	if (!ioctl(session->fd, MMPATH_IOC_RECORD))
+		return;
+	if (errno == ENOTTY)
+		die_no_device();
+	die(exit_status_of(errno), "%s: cannot record: %s", device(), strerror(errno));
 }
 
 static uint64_t resident_of(pid_t pid)

@@ -155,6 +155,8 @@ void watch_tell(struct watch *watch, const struct report *report, FILE *there)
 	struct curve curve;
 
 	curve_read(&curve, &watch->cgroup);
+	if (curve.resolved_from < report->resolved_from)
+		curve.resolved_from = report->resolved_from;
 	regions_sort(&watch->regions);
 	if (report->json)
 		print_json(out, summary_json(watch, report, &curve));
