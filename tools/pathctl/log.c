@@ -104,14 +104,11 @@ json_t *log_sum_json(const char *path, const struct log_sum *sum)
 			 "started_ns", json_u64(sum->header.started_ns));
 }
 
-/* What makes a curve of a recording differ from that of the programs. */
 void log_sum_note(const struct log_sum *sum)
 {
 	if (sum->end.sample_shift)
 		note("one page in %llu was tracked: sizes and misses are so much too small",
 		     1ULL << sum->end.sample_shift);
-	if (sum->lost)
-		note("%llu accesses were lost while recording", (unsigned long long)sum->lost);
 }
 
 void log_sum_free(struct log_sum *sum)

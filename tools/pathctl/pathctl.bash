@@ -21,11 +21,14 @@ _pathctl_parameters() {
 _pathctl_options() {
 	case $1 in
 	status | driver) echo --json --help ;;
-	track) echo --name --limit --keep --output --json --csv --svg --help ;;
+	track)
+		echo --duration --misses --output --json --csv --svg --name --limit --keep --help ;;
 	mrc) echo --csv --svg --json --region --window --width --height --help ;;
 	size) echo --misses --delta --window --json --help ;;
 	regions) echo --pid --top --json --help ;;
 	top) echo --once --json --delay --help ;;
+	record) echo --output --duration --json --help ;;
+	replay) echo --check --misses --output --json --csv --svg --help ;;
 	*) echo --help ;;
 	esac
 }
@@ -41,7 +44,8 @@ _pathctl_arguments() {
 		fi ;;
 	track)
 		if [[ $COMP_CWORD -gt 2 ]]; then printf '%s\n' on off; else _pathctl_cgroups; fi ;;
-	mrc | size | regions) _pathctl_cgroups ;;
+	mrc | size | regions | record) _pathctl_cgroups ;;
+	replay) compgen -f -- "${COMP_WORDS[COMP_CWORD]}" ;;
 	esac
 }
 
@@ -56,7 +60,7 @@ _pathctl_offer() {
 
 _pathctl() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands=(status on off driver track mrc size regions top metrics)
+	local commands=(status on off driver track mrc size regions top record replay metrics)
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
