@@ -233,7 +233,8 @@ static void need_replay_driver(void)
 	char **names = driver_list(&count, &in_use);
 
 	if (in_use >= count || strcmp(names[in_use], "replay"))
-		die(EX_UNAVAILABLE, "the driver is %s: sudo pathctl driver replay (nothing else is tracked then)",
+		die(EX_UNAVAILABLE,
+		    "the driver is %s: sudo pathctl driver replay (nothing else is tracked then)",
 		    in_use < count ? names[in_use] : "not chosen");
 	free_list(names, count);
 }

@@ -330,7 +330,8 @@ static void take_option(struct track_options *options, int option)
 static void options_for_pids(struct track_options *options)
 {
 	if (options->name || options->has_limit || options->keep)
-		die(EX_USAGE, "--name, --limit and --keep are for a command: pathctl track -- COMMAND");
+		die(EX_USAGE,
+		    "--name, --limit and --keep are for a command: pathctl track -- COMMAND");
 	if (!options->question.has_percent)
 		size_parse_misses(&options->question, DEFAULT_MISSES);
 	options->report.question = &options->question;
@@ -363,7 +364,8 @@ static int run(const struct command *cmd, int argc, char **argv)
 		return track_pids(&options, argv + optind, argc - optind);
 	}
 	if (optind > 1)
-		die(EX_USAGE, "options are for processes and commands: pathctl track [option...] -- COMMAND");
+		die(EX_USAGE,
+		    "options are for processes and commands: pathctl track [option...] -- COMMAND");
 	return track_cgroup(argv + optind, argc - optind);
 }
 

@@ -369,7 +369,8 @@ void log_rewind(struct log_reader *reader)
 	rewind(reader->in);
 	if (reader->zstd)
 		ZSTD_DCtx_reset(reader->zstd, ZSTD_reset_session_only);
-	reader->pending.pos = reader->pending.size = 0;
+	reader->pending.pos = 0;
+	reader->pending.size = 0;
 	reader->events = 0;
 	get_header(reader);
 }
@@ -433,7 +434,8 @@ bool log_next(struct log_reader *reader, struct mmpath_event *event)
 	}
 	event_swap(event);
 	if (!is_good(reader, event))
-		bad(reader, "event %llu is absurd: type %u, pid %u, address %#llx, order %u, flags %#x",
+		bad(reader,
+		    "event %llu is absurd: type %u, pid %u, address %#llx, order %u, flags %#x",
 		    (unsigned long long)reader->events, event->type, event->pid,
 		    (unsigned long long)event->addr, event->order, event->flags);
 	reader->events++;

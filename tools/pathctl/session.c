@@ -124,11 +124,13 @@ void session_die(pid_t pid, int err)
 		die(EX_NOINPUT, "no process %d: that is one of its threads", pid);
 	case EPERM:
 	case EACCES:
-		die(EX_NOPERM, "process %d: no permission to look into it; run pathctl as root", pid);
+		die(EX_NOPERM, "process %d: no permission to look into it; run pathctl as root",
+		    pid);
 	case ENODEV:
 		die(EX_UNAVAILABLE, "tracking is off: sudo pathctl on");
 	case EOPNOTSUPP:
-		die(EX_UNAVAILABLE, "process %d has MMU notifiers (KVM?) and cannot be tracked", pid);
+		die(EX_UNAVAILABLE, "process %d has MMU notifiers (KVM?) and cannot be tracked",
+		    pid);
 	case ENOSPC:
 		die(EX_UNAVAILABLE, "process %d is tracked for too many others already", pid);
 	case ENOTTY:
