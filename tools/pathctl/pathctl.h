@@ -275,7 +275,6 @@ void regions_free(struct regions *regions);
 struct watch {
 	struct cgroup cgroup;
 	double start, seconds;
-	int pause_ms;
 	struct regions regions;
 	struct keyed stat;
 	uint64_t *overheads;	/* in 1/1000, one for each look */
@@ -294,7 +293,7 @@ struct report {
 };
 
 void watch_start(struct watch *watch);
-int watch_pause(struct watch *watch);
+int watch_pause(const struct watch *watch);
 void watch_look(struct watch *watch);
 void watch_end(struct watch *watch);
 void watch_tell(struct watch *watch, const struct report *report, FILE *there);

@@ -11,8 +11,8 @@
 
 #include "pathctl.h"
 
-#define FIRST_PAUSE_MS 50
-#define PAUSE_MS 1000
+#define SHORTEST_PAUSE_MS 50
+#define LONGEST_PAUSE_MS 1000
 #define REGIONS_SHOWN 12
 
 /* ---- looking ------------------------------------------------------------- */
@@ -20,16 +20,16 @@
 void watch_start(struct watch *watch)
 {
 	watch->start = seconds_now();
-	watch->pause_ms = FIRST_PAUSE_MS;
 }
 
-/* How long to wait before the next look: programs may be short. */
-int watch_pause(struct watch *watch)
+/* How long to wait before the next look: the last tenth of a run may be missed. */
+int watch_pause(const struct watch *watch)
 {
-	int pause = watch->pause_ms;
+	double pause = (seconds_now() - watch->start) * 1000 / 10;
 
-	watch->pause_ms = pause * 2 < PAUSE_MS ? pause * 2 : PAUSE_MS;
-	return pause;
+	if (pause < SHORTEST_PAUSE_MS)
+		return SHORTEST_PAUSE_MS;
+	return pause < LONGEST_PAUSE_MS ? pause : LONGEST_PAUSE_MS;
 }
 
 static void look_at_stat(struct watch *watch)
