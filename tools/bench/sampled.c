@@ -96,7 +96,7 @@ int print_sampled(int argc, char **argv)
 	if (!nr)
 		return 65;
 	r = mmpath_regions_find(&b.regions, 0);
-	printf("error %.4f records %llu shift %u bytes %zu\n",
+	printf("error %.4f\nrecords %llu\nshift %u\nbytes %zu\n",
 	       error_of(&r->lru_mrc, &b.exact->mrc, from, pages), nr, r->lru.shift,
 	       fixed.peak + sizeof(b.regions));
 	mmpath_regions_destroy(&b.regions);

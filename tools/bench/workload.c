@@ -3,10 +3,12 @@
  * workload - page touches in a known order.
  *
  * Touches pages of one mapping in the order of a pattern, checks what it finds
- * there, and prints how long it took. With --truth it touches nothing and
+ * there, and prints how long it took (from the --warm'th touch on). With --faults it
+ * maps the pages anew after each round. With --truth it touches nothing and
  * prints the miss rate curve of the same reference string, computed with
  * Mattson's algorithm over a Fenwick tree of times; an implementation that
- * shares nothing with the kernel's.
+ * shares nothing with the kernel's. With --string it prints the reference string
+ * itself, page numbers of 64 bits, for build/bench/models.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -22,10 +24,10 @@
 
 struct job {
 	const char *pattern;
-	uint64_t pages, touches, i, seed;
+	uint64_t pages, touches, warm, i, seed;
 	unsigned int work;
 	uint32_t group;
-	bool truth, huge;
+	bool huge;
 };
 
 static uint64_t next_random(struct job *j)
@@ -105,35 +107,73 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Every page holds its number; a touch reads it and @work more words. */
-static int run(struct job *j, uint64_t (*next)(struct job *j))
+/* At a multiple of the huge page size; NULL and a message if there is none. */
+static char *map_pages(const struct job *j)
 {
-	uint64_t bytes = j->pages * PAGE, bad = 0, start, page, sum = 0;
-	volatile uint64_t *mem;
-	char *map;
+	uint64_t bytes = j->pages * PAGE, slack = PAGE << HUGE_SHIFT, before;
+	char *map = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	map = mmap(NULL, bytes + (PAGE << HUGE_SHIFT), PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (map == MAP_FAILED) {
 		perror("workload: mmap");
-		return 1;
+		return NULL;
 	}
-	map = (char *)(((uintptr_t)map + (PAGE << HUGE_SHIFT) - 1) & -(PAGE << HUGE_SHIFT));
+	before = -(uintptr_t)map & (slack - 1);
+	if (before)
+		munmap(map, before);
+	map += before;
+	munmap(map + bytes, slack - before);
 	madvise(map, bytes, j->huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+	return map;
+}
+
+/* Every page holds its number; a touch reads it and @work more words. */
+static uint64_t touch(const struct job *j, char *map, uint64_t page)
+{
+	volatile uint64_t *mem = (volatile uint64_t *)(map + page * PAGE);
+	uint64_t bad = mem[0] != page + 1, sum = 0;
+
+	for (unsigned int w = 0; w < j->work; w++)
+		sum += mem[w % 512];
+	mem[8] = sum;
+	return bad;
+}
+
+static int run(struct job *j, uint64_t (*next)(struct job *j))
+{
+	uint64_t bad = 0, begin = now_ns(), start = begin, page;
+	char *map = map_pages(j);
+
+	if (!map)
+		return 1;
 	for (page = 0; page < j->pages; page++)
 		*(volatile uint64_t *)(map + page * PAGE) = page + 1;
-	start = now_ns();
 	for (j->i = 0; j->i < j->touches; j->i++) {
-		page = next(j);
-		mem = (volatile uint64_t *)(map + page * PAGE);
-		bad += mem[0] != page + 1;
-		for (unsigned int w = 0; w < j->work; w++)
-			sum += mem[w % 512];
-		mem[8] = sum;
+		if (j->i == j->warm)
+			start = now_ns();
+		bad += touch(j, map, next(j));
 	}
-	printf("ns %" PRIu64 "\ntouches %" PRIu64 "\nbad %" PRIu64 "\n",
-	       now_ns() - start, j->touches, bad);
+	printf("ns %" PRIu64 "\nwhole_ns %" PRIu64 "\ntouches %" PRIu64 "\nbad %" PRIu64 "\n",
+	       now_ns() - start, now_ns() - begin, j->touches, bad);
 	return bad != 0;
+}
+
+/* A new mapping for each round of @pages touches. */
+static int run_faults(struct job *j, uint64_t (*next)(struct job *j))
+{
+	uint64_t start = now_ns(), n;
+	char *map;
+
+	for (j->i = 0; j->i < j->touches;) {
+		map = map_pages(j);
+		if (!map)
+			return 1;
+		for (n = 0; n < j->pages && j->i < j->touches; n++, j->i++)
+			*(volatile uint64_t *)(map + next(j) * PAGE) = 1;
+		munmap(map, j->pages * PAGE);
+	}
+	printf("ns %" PRIu64 "\ntouches %" PRIu64 "\n", now_ns() - start, j->touches);
+	return 0;
 }
 
 /* Mattson */
@@ -176,7 +216,7 @@ static uint64_t mattson_touch(struct mattson *m, uint64_t unit)
 static int truth(struct job *j, uint64_t (*next)(struct job *j))
 {
 	unsigned int shift = j->huge ? HUGE_SHIFT : 0;
-	uint64_t units = j->pages >> shift, bins = j->pages / j->group, distance, page, m, sum = 0;
+	uint64_t units = j->pages >> shift, bins = j->pages / j->group, distance, page, m;
 	struct mattson t = { .size = units + j->touches };
 	uint64_t last = UINT64_MAX;
 
@@ -191,23 +231,35 @@ static int truth(struct job *j, uint64_t (*next)(struct job *j))
 		mattson_touch(&t, page);
 	for (j->i = 0; j->i < j->touches; j->i++) {
 		page = next(j) >> shift;
-		if (page == last)
-			continue;
+		distance = page == last ? 0 : mattson_touch(&t, page) << shift;
 		last = page;
-		distance = mattson_touch(&t, page) << shift;
 		t.bins[distance / j->group]++;
 	}
 	for (m = bins; m-- > 0;)
 		t.bins[m] += t.bins[m + 1];
 	for (m = 0; m <= bins; m++)
 		printf("%" PRIu64 " %" PRIu64 "\n", m * j->group, t.bins[m] << shift);
-	return sum != 0;
+	return 0;
+}
+
+static int print_string(struct job *j, uint64_t (*next)(struct job *j))
+{
+	uint64_t page;
+
+	for (page = 0; page < j->pages; page++)
+		fwrite(&page, sizeof(page), 1, stdout);
+	for (j->i = 0; j->i < j->touches; j->i++) {
+		page = next(j);
+		fwrite(&page, sizeof(page), 1, stdout);
+	}
+	return fflush(stdout) || ferror(stdout);
 }
 
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: workload [--truth] [--huge] [--work WORDS] [--group PAGES] [--seed N]\n"
+		"usage: workload [--truth|--string|--faults] [--huge] [--work WORDS] [--warm TOUCHES]\n"
+		"                [--group PAGES] [--seed N]\n"
 		"                loop|uniform|zipf|phase|interleave PAGES TOUCHES\n");
 	return 64;
 }
@@ -216,6 +268,9 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "truth", no_argument, NULL, 't' },
+		{ "string", no_argument, NULL, 'p' },
+		{ "faults", no_argument, NULL, 'f' },
+		{ "warm", required_argument, NULL, 'a' },
 		{ "huge", no_argument, NULL, 'h' },
 		{ "work", required_argument, NULL, 'w' },
 		{ "group", required_argument, NULL, 'g' },
@@ -223,12 +278,16 @@ int main(int argc, char **argv)
 		{ }
 	};
 	struct job j = { .seed = 88172645463325252ULL, .group = 16 };
+	int (*act)(struct job *j, uint64_t (*next)(struct job *j)) = run;
 	uint64_t (*next)(struct job *j);
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
-		case 't': j.truth = true; break;
+		case 't': act = truth; break;
+		case 'p': act = print_string; break;
+		case 'f': act = run_faults; break;
+		case 'a': j.warm = strtoull(optarg, NULL, 10); break;
 		case 'h': j.huge = true; break;
 		case 'w': j.work = strtoul(optarg, NULL, 10); break;
 		case 'g': j.group = strtoul(optarg, NULL, 10); break;
@@ -241,8 +300,8 @@ int main(int argc, char **argv)
 	next = find_pattern(argv[optind]);
 	j.pages = strtoull(argv[optind + 1], NULL, 10);
 	j.touches = strtoull(argv[optind + 2], NULL, 10);
-	if (!next || !j.touches || j.pages < 1024 || (j.pages & (j.pages - 1)) ||
+	if (!next || j.touches <= j.warm || j.pages < 1024 || (j.pages & (j.pages - 1)) ||
 	    !j.group || j.pages % j.group || !j.seed)
 		return usage();
-	return j.truth ? truth(&j, next) : run(&j, next);
+	return act(&j, next);
 }
