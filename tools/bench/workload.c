@@ -3,15 +3,17 @@
  * workload - page touches in a known order.
  *
  * Touches pages of one mapping in the order of a pattern, checks what it finds
- * there, and prints how long it took (from the --warm'th touch on). With --faults it
- * maps the pages anew after each round. With --truth it touches nothing and
- * prints the miss rate curve of the same reference string, computed with
- * Mattson's algorithm over a Fenwick tree of times; an implementation that
- * shares nothing with the kernel's. With --string it prints the reference string
- * itself, page numbers of 64 bits, for build/bench/models.
+ * there, and prints how long it took from the --warm'th touch on; with --stop it
+ * stops there until it gets SIGCONT. With --faults it maps the pages anew after each
+ * round. With --truth it touches nothing and prints the miss rate curve of the
+ * same reference string, again from the --warm'th touch on, computed with Mattson's
+ * algorithm over a Fenwick tree of times; an implementation that shares nothing
+ * with the kernel's. With --string it prints the reference string itself, page
+ * numbers of 64 bits, for build/bench/models.
  */
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ struct job {
 	uint64_t pages, touches, warm, i, seed;
 	unsigned int work;
 	uint32_t group;
-	bool huge;
+	bool huge, stop;
 };
 
 static uint64_t next_random(struct job *j)
@@ -149,8 +151,11 @@ static int run(struct job *j, uint64_t (*next)(struct job *j))
 	for (page = 0; page < j->pages; page++)
 		*(volatile uint64_t *)(map + page * PAGE) = page + 1;
 	for (j->i = 0; j->i < j->touches; j->i++) {
-		if (j->i == j->warm)
+		if (j->i == j->warm) {
+			if (j->stop)
+				raise(SIGSTOP);
 			start = now_ns();
+		}
 		bad += touch(j, map, next(j));
 	}
 	printf("ns %" PRIu64 "\nwhole_ns %" PRIu64 "\ntouches %" PRIu64 "\nbad %" PRIu64 "\n",
@@ -178,6 +183,8 @@ static int run_faults(struct job *j, uint64_t (*next)(struct job *j))
 
 /* Mattson */
 
+#define COLD	UINT64_MAX
+
 struct mattson {
 	uint32_t *tree, *last;
 	uint64_t *bins, time, size, cold;
@@ -198,10 +205,10 @@ static uint64_t tree_sum(const struct mattson *m, uint64_t i)
 	return sum;
 }
 
-/* Distinct units touched since the last touch of @unit; UINT64_MAX for none. */
+/* Distinct units touched since the last touch of @unit; COLD if there is none. */
 static uint64_t mattson_touch(struct mattson *m, uint64_t unit)
 {
-	uint64_t distance = UINT64_MAX;
+	uint64_t distance = COLD;
 
 	if (m->last[unit]) {
 		distance = tree_sum(m, m->time) - tree_sum(m, m->last[unit]);
@@ -227,13 +234,16 @@ static int truth(struct job *j, uint64_t (*next)(struct job *j))
 		fprintf(stderr, "workload: out of memory\n");
 		return 1;
 	}
-	for (page = 0; page < units; page++)
+	for (page = 0; page < units && !j->warm; page++)
 		mattson_touch(&t, page);
 	for (j->i = 0; j->i < j->touches; j->i++) {
 		page = next(j) >> shift;
-		distance = page == last ? 0 : mattson_touch(&t, page) << shift;
+		if (j->i < j->warm)
+			continue;
+		distance = page == last ? 0 : mattson_touch(&t, page);
 		last = page;
-		t.bins[distance / j->group]++;
+		if (distance != COLD)
+			t.bins[(distance << shift) / j->group]++;
 	}
 	for (m = bins; m-- > 0;)
 		t.bins[m] += t.bins[m + 1];
@@ -258,8 +268,8 @@ static int print_string(struct job *j, uint64_t (*next)(struct job *j))
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: workload [--truth|--string|--faults] [--huge] [--work WORDS] [--warm TOUCHES]\n"
-		"                [--group PAGES] [--seed N]\n"
+		"usage: workload [--truth|--string|--faults] [--huge] [--work WORDS]\n"
+		"                [--warm TOUCHES [--stop]] [--group PAGES] [--seed N]\n"
 		"                loop|uniform|zipf|phase|interleave PAGES TOUCHES\n");
 	return 64;
 }
@@ -270,6 +280,7 @@ int main(int argc, char **argv)
 		{ "truth", no_argument, NULL, 't' },
 		{ "string", no_argument, NULL, 'p' },
 		{ "faults", no_argument, NULL, 'f' },
+		{ "stop", no_argument, NULL, 'o' },
 		{ "warm", required_argument, NULL, 'a' },
 		{ "huge", no_argument, NULL, 'h' },
 		{ "work", required_argument, NULL, 'w' },
@@ -287,6 +298,7 @@ int main(int argc, char **argv)
 		case 't': act = truth; break;
 		case 'p': act = print_string; break;
 		case 'f': act = run_faults; break;
+		case 'o': j.stop = true; break;
 		case 'a': j.warm = strtoull(optarg, NULL, 10); break;
 		case 'h': j.huge = true; break;
 		case 'w': j.work = strtoul(optarg, NULL, 10); break;
