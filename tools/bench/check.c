@@ -64,7 +64,8 @@ static int check_trace(enum trace_kind kind, int n)
 	for (ops = all_stacks; *ops; ops++) {
 		ok = check_one(*ops, trace, &want);
 		failed += !ok;
-		printf("%sok %d - %s: %s\n", ok ? "" : "not ", ++n, trace_names[kind], (*ops)->name);
+		printf("%sok %d - %s: %s\n", ok ? "" : "not ", ++n, trace_names[kind],
+		       (*ops)->name);
 	}
 	mmpath_mrc_destroy(&want);
 	free(trace);

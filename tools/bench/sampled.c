@@ -11,7 +11,7 @@
 #define BLOCK	4096
 
 /* Gives all pages of standard input to @touch; returns how many. */
-static u64 for_each_page(void (*touch)(void *arg, u64 page), void *arg)
+static u64 feed_pages(void (*touch)(void *arg, u64 page), void *arg)
 {
 	u64 page[BLOCK], sum = 0;
 	size_t i, nr;
@@ -37,7 +37,7 @@ int print_curve(int argc, char **argv)
 
 	counted_mem_init(&cm);
 	s = stack_create(&stack_kept, &cm.mem, pages);
-	if (!for_each_page(touch_stack, s))
+	if (!feed_pages(touch_stack, s))
 		return 65;
 	for (m = 0; m <= pages; m += s->mrc.group_pages)
 		printf("%llu %llu\n", m, mmpath_mrc_misses(&s->mrc, MMPATH_MRC_TOTAL, m));
@@ -92,7 +92,7 @@ int print_sampled(int argc, char **argv)
 		return 71;
 	if (mmpath_regions_map(&b.regions, 0, pages, MMPATH_REGION_MMAP))
 		return 71;
-	nr = for_each_page(touch_both, &b);
+	nr = feed_pages(touch_both, &b);
 	if (!nr)
 		return 65;
 	r = mmpath_regions_find(&b.regions, 0);
