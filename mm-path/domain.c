@@ -214,6 +214,8 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 		trace_mmpath_drop(ctx->id, ctx->pid, "domain out of memory");
 		return;
 	}
+	/* now: it may be unmapped before anybody looks */
+	dom->footprint = max(dom->footprint, mmpath_stack_footprint(&dom->lru));
 	mmpath_mrc_add(&dom->mrc, distance, 1U << dom->lru.shift);
 }
 
@@ -225,7 +227,6 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 {
 	lockdep_assert_held(&dom->lock);
-	dom->footprint = max(dom->footprint, mmpath_stack_footprint(&dom->lru));
 	dom->reach = max(dom->reach, READ_ONCE(ctx->pab_reach));
 }
 

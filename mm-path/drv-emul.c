@@ -350,6 +350,7 @@ static void emul_protect(struct emul *e, struct vm_area_struct *vma, unsigned lo
 		ptl = pmd_trans_huge_lock(pmd, vma);
 		if (!ptl)
 			return;
+		__acquire(ptl);	/* for sparse, which sees no conditional lock */
 		if (emul_wanted(e, addr >> PAGE_SHIFT, true))
 			emul_protect_pmd(vma, addr, pmd);
 		spin_unlock(ptl);
@@ -358,6 +359,7 @@ static void emul_protect(struct emul *e, struct vm_area_struct *vma, unsigned lo
 	pte = pte_offset_map_lock(vma->vm_mm, pmd, addr, &ptl);
 	if (!pte)
 		return;
+	__acquire(RCU);	/* for sparse */
 	if (emul_wanted(e, addr >> PAGE_SHIFT, false) && emul_protect_pte(vma, addr, pte))
 		flush_tlb_page(vma, addr);
 	pte_unmap_unlock(pte, ptl);
@@ -436,6 +438,7 @@ static void emul_count_fault(struct mmpath_ctx *ctx)
 }
 
 static bool emul_hint_fault(struct mmpath_ctx *ctx, struct vm_fault *vmf)
+	__releases(RCU)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	pte_t old, pte;
@@ -554,6 +557,7 @@ static int emul_walk_pmd(pmd_t *pmd, unsigned long start, unsigned long end,
 
 	ptl = pmd_trans_huge_lock(pmd, vma);
 	if (ptl) {
+		__acquire(ptl);	/* for sparse */
 		emul_walk_huge(w, vma, start & PMD_MASK, pmd);
 		spin_unlock(ptl);
 		return 0;
@@ -561,6 +565,7 @@ static int emul_walk_pmd(pmd_t *pmd, unsigned long start, unsigned long end,
 	pte = pte_offset_map_lock(walk->mm, pmd, start, &ptl);
 	if (!pte)
 		return 0;
+	__acquire(RCU);	/* for sparse */
 	for (addr = emul_walk_first(w, start); addr < end; addr = emul_walk_next(w, addr)) {
 		if (!emul_walk_pte(w, vma, addr, pte + ((addr - start) >> PAGE_SHIFT)))
 			continue;

@@ -220,7 +220,7 @@ struct mmpath_region {
 	u64 nr_mapped;			/* pages in its extents; 0 for rest */
 	u64 first, last;		/* lowest and highest page of its extents */
 	u64 records;
-	u64 footprint;			/* the most the LRU stack held before a burst ended */
+	u64 footprint;			/* the most the LRU stack held after a touch */
 	bool stopped;			/* an allocation failed: no model any more */
 	struct mmpath_stack lru;
 	struct mmpath_mru mru;
