@@ -198,6 +198,7 @@ void mmpath_mrc_scale(struct mmpath_mrc *m, u64 num, u64 den);
 void mmpath_mrc_close_epoch(struct mmpath_mrc *m);
 /* misses with @pages of memory, cold ones (first touches) not included */
 u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages);
+u64 mmpath_mrc_end(const struct mmpath_mrc *m);
 u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w);
 u64 mmpath_mrc_records(const struct mmpath_mrc *m, enum mmpath_mrc_window w);
 
@@ -220,7 +221,7 @@ struct mmpath_region {
 	u64 nr_mapped;			/* pages in its extents; 0 for rest */
 	u64 first, last;		/* lowest and highest page of its extents */
 	u64 records;
-	u64 footprint;			/* the most the LRU stack held after a touch */
+	u64 footprint;			/* the most the LRU stack held before a burst ended */
 	bool stopped;			/* an allocation failed: no model any more */
 	struct mmpath_stack lru;
 	struct mmpath_mru mru;

@@ -329,6 +329,22 @@ u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 
 }
 
 /**
+ * mmpath_mrc_end() - where the curve has come down
+ * @m: the curve
+ *
+ * Return: the memory, in pages, with which no touch but first ones missed so
+ * far; a multiple of group_pages.
+ */
+u64 mmpath_mrc_end(const struct mmpath_mrc *m)
+{
+	u32 i = m->nr_bins;
+
+	while (i && !bin_read(&m->bins[i - 1], MMPATH_MRC_TOTAL))
+		i--;
+	return (u64)i * m->group_pages;
+}
+
+/**
  * mmpath_mrc_cold() - first touches
  * @m: the curve
  * @w: in which time

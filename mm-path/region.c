@@ -492,8 +492,6 @@ static int region_touch(struct mmpath_region *region, u64 page)
 		return -ENOMEM;
 	if (distance == MMPATH_UNSAMPLED)
 		return 0;
-	/* now: it may be unmapped before anybody looks */
-	region->footprint = max(region->footprint, mmpath_stack_footprint(&region->lru));
 	mmpath_mrc_add(&region->lru_mrc, distance, weight);
 	if (region->mru.shift < region->lru.shift)
 		mmpath_mru_set_shift(&region->mru, region->lru.shift);
@@ -593,7 +591,10 @@ void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift)
 
 static void region_end_burst(struct mmpath_region *region, bool first)
 {
-	mmpath_mrc_censor(&region->lru_mrc, mmpath_stack_footprint(&region->lru), first);
+	u64 pages = mmpath_stack_footprint(&region->lru);
+
+	region->footprint = max(region->footprint, pages);
+	mmpath_mrc_censor(&region->lru_mrc, pages, first);
 	mmpath_mrc_censor(&region->mru_mrc, (u64)region->mru.nr_pages << region->mru.shift,
 			  first);
 	mmpath_stack_reset(&region->lru, region->lru.shift);

@@ -40,9 +40,10 @@ void mmpath_drain_domain(struct mmpath_domain *dom)
 	}
 }
 
+/* What was unmapped before anybody looked has left its mark on the curve. */
 static u64 mmpath_curve_end(const struct mmpath_mrc *mrc, u64 footprint)
 {
-	return roundup(footprint, mrc->group_pages);
+	return max(mmpath_mrc_end(mrc), roundup(footprint, mrc->group_pages));
 }
 
 static void mmpath_show_points(struct seq_file *m, const struct mmpath_mrc *mrc, u64 end)

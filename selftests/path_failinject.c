@@ -30,8 +30,11 @@ static void set(const char *which, const char *knob, const char *value)
 		path_write(file, value);
 }
 
-/* Of the tasks that ask for it, so many percent of the allocations fail. */
-static void fail(const char *which, unsigned int percent)
+/*
+ * Of the tasks that ask for it, so many percent of the allocations fail: all
+ * kinds, or those that must not wait.
+ */
+static void fail(const char *which, unsigned int percent, bool all)
 {
 	char value[16];
 
@@ -42,7 +45,7 @@ static void fail(const char *which, unsigned int percent)
 	set(which, "space", "0");
 	set(which, "verbose", "0");
 	set(which, "task-filter", "Y");
-	set(which, "ignore-gfp-wait", "N");
+	set(which, "ignore-gfp-wait", all ? "N" : "Y");
 	set(which, "ignore-gfp-highmem", "N");
 	set(which, "min-order", "0");
 	set(which, "cache-filter", "N");
@@ -76,7 +79,8 @@ static long long stopped(void)
 	return path_get("stats/stopped_nomem");
 }
 
-static void test_models(const char *which, unsigned int percent)
+/* The models must not wait for memory, and here they never get any. */
+static void test_models(const char *which)
 {
 	char *cg = path_cg(NULL, "fail"), *text;
 	long long before = stopped();
@@ -84,9 +88,9 @@ static void test_models(const char *which, unsigned int percent)
 	int ret;
 
 	path_track(cg, true);
-	fail(which, percent);
+	fail(which, 100, false);
 	ret = path_run(cg, touch, NULL, 30);
-	fail(which, 0);
+	fail(which, 0, true);
 	text = path_cg_slurp(cg, "memory.path.mrc");
 	good = stopped() > before && text && strstr(text, "stopped nomem\n");
 	ksft_print_msg("%lld models stopped\n", stopped() - before);
@@ -139,9 +143,9 @@ static void test_life(void)
 	int ret;
 
 	path_track(cg, true);
-	fail("failslab", 3);
+	fail("failslab", 3, true);
 	ret = path_run(cg, live, NULL, 30);
-	fail("failslab", 0);
+	fail("failslab", 0, true);
 	ksft_test_result(!ret, "fork, mmap, munmap, mremap\n");
 	path_cg_remove(cg);
 }
@@ -156,14 +160,14 @@ static void test_control(void)
 
 	path_track(cg, true);
 	pid = path_spawn(cg, live, NULL);
-	fail("failslab", 10);
+	fail("failslab", 10, true);
 	make_it_fail(true);
 	for (i = 0; i < 300; i++) {
 		failed += !!path_cg_write(cg, "memory.path.track", i & 1 ? "1" : "0");
 		path_write(PATH_SYSFS "driver", i & 2 ? "emul" : "replay");
 	}
 	make_it_fail(false);
-	fail("failslab", 0);
+	fail("failslab", 0, true);
 	path_set("driver", "emul");
 	ksft_print_msg("%d writes and %lld attachments failed\n", failed,
 		       path_get("stats/attach_failed") - before);
@@ -192,8 +196,8 @@ int main(void)
 			path_save(file);
 		}
 	path_exact(64);
-	test_models("failslab", 30);
-	test_models("fail_page_alloc", 20);
+	test_models("failslab");
+	test_models("fail_page_alloc");
 	test_life();
 	test_control();
 	ksft_finished();

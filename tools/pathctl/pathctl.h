@@ -277,8 +277,7 @@ struct watch {
 	double start, seconds;
 	struct regions regions;
 	struct keyed stat;
-	uint64_t *overheads;	/* in 1/1000, one for each look */
-	size_t looks;
+	uint64_t sample_shift, coverage_permille;	/* while there was a program */
 };
 
 /* What to tell about a watch, and where. */

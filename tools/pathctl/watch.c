@@ -2,9 +2,10 @@
 /*
  * Looking at tracked programs while they run, and telling about it afterwards.
  *
- * The curve stays when they have ended; regions and counters belong to
- * processes and go with them. So these are looked at now and then, and what was
- * seen is shown: of counts the last, of sizes the largest.
+ * The curve and what was counted stay when they have ended; regions and how
+ * finely was sampled belong to processes and go with them. So these are looked
+ * at now and then, and what was seen is shown: of counts the last, of sizes the
+ * largest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 void watch_start(struct watch *watch)
 {
 	watch->start = seconds_now();
+	watch->coverage_permille = 1000;
 }
 
 /* How long to wait before the next look: the last tenth of a run may be missed. */
@@ -32,19 +34,19 @@ int watch_pause(const struct watch *watch)
 	return pause < LONGEST_PAUSE_MS ? pause : LONGEST_PAUSE_MS;
 }
 
+/* Counters and cost are sums, of programs that have ended too; the rest is not. */
 static void look_at_stat(struct watch *watch)
 {
 	struct keyed stat;
 
-	if (!cgroup_keyed(&watch->cgroup, "memory.path.stat", &stat) ||
-	    !keyed_u64(&stat, "contexts", 0)) {
-		keyed_free(&stat);
+	if (!cgroup_keyed(&watch->cgroup, "memory.path.stat", &stat))
 		return;
-	}
 	keyed_free(&watch->stat);
 	watch->stat = stat;
-	watch->overheads = xgrow(watch->overheads, watch->looks + 1, sizeof(*watch->overheads));
-	watch->overheads[watch->looks++] = keyed_u64(&stat, "overhead_permille", 0);
+	if (keyed_u64(&stat, "contexts", 0)) {
+		watch->sample_shift = keyed_u64(&stat, "sample_shift", 0);
+		watch->coverage_permille = keyed_u64(&stat, "coverage_permille", 1000);
+	}
 }
 
 void watch_look(struct watch *watch)
@@ -63,34 +65,18 @@ void watch_look(struct watch *watch)
 void watch_end(struct watch *watch)
 {
 	watch->seconds = seconds_now() - watch->start;
+	look_at_stat(watch);
 }
 
 void watch_free(struct watch *watch)
 {
 	regions_free(&watch->regions);
 	keyed_free(&watch->stat);
-	free(watch->overheads);
 	cgroup_free(&watch->cgroup);
 	memset(watch, 0, sizeof(*watch));
 }
 
 /* ---- telling ------------------------------------------------------------- */
-
-static int by_size(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* The median: an epoch in which the program hardly ran says nothing. */
-static double overhead(const struct watch *watch)
-{
-	if (!watch->looks)
-		return 0;
-	qsort(watch->overheads, watch->looks, sizeof(*watch->overheads), by_size);
-	return watch->overheads[watch->looks / 2];
-}
 
 static void print_figures(FILE *out, const struct watch *watch, const char *first,
 			  const struct curve *curve)
@@ -102,10 +88,10 @@ static void print_figures(FILE *out, const struct watch *watch, const char *firs
 	if (watch->seconds > 0)
 		fprintf(out, ", %s/s", human_count(curve->records / watch->seconds, rate,
 						   sizeof(rate)));
-	if (watch->looks)
+	if (watch->stat.count)
 		fprintf(out, ", tracking cost %.1f %% of its CPU time, %.4g %% of pages tracked",
-			overhead(watch) / 10,
-			keyed_u64(&watch->stat, "coverage_permille", 1000) / 10.0);
+			keyed_u64(&watch->stat, "overhead_permille", 0) / 10.0,
+			watch->coverage_permille / 10.0);
 	if (cgroup_u64(&watch->cgroup, "memory.peak", &peak) && peak != NO_LIMIT)
 		fprintf(out, ", memory.peak %s", human_bytes(peak, count, sizeof(count)));
 	fputc('\n', out);
@@ -130,14 +116,22 @@ static void print_summary(FILE *out, struct watch *watch, const struct report *r
 	}
 }
 
+static json_t *stat_json(const struct watch *watch)
+{
+	json_t *object = keyed_json(&watch->stat);
+
+	json_object_set_new(object, "sample_shift", json_integer(watch->sample_shift));
+	json_object_set_new(object, "coverage_permille", json_integer(watch->coverage_permille));
+	return object;
+}
+
 static json_t *summary_json(struct watch *watch, const struct report *report,
 			    const struct curve *curve)
 {
 	json_t *object = json_incref(report->about);
 
 	json_object_set_new(object, "seconds", json_real(watch->seconds));
-	json_object_set_new(object, "overhead_permille", json_real(overhead(watch)));
-	json_object_set_new(object, "stat", keyed_json(&watch->stat));
+	json_object_set_new(object, "stat", stat_json(watch));
 	json_object_set_new(object, "regions", regions_json(&watch->regions));
 	json_object_set_new(object, "curve", curve_json(curve));
 	json_object_set_new(object, "coverage", coverage_json(&watch->cgroup));

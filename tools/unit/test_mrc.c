@@ -52,6 +52,7 @@ static void test_empty(void **state)
 		assert_int_equal(mmpath_mrc_cold(&f.m, w), 0);
 		assert_int_equal(mmpath_mrc_records(&f.m, w), 0);
 	}
+	assert_int_equal(mmpath_mrc_end(&f.m), 0);
 	fixture_destroy(&f);
 }
 
@@ -66,6 +67,7 @@ static void test_steps(void **state)
 	mmpath_mrc_add(&f.m, 5, 2);
 	mmpath_mrc_add(&f.m, 9, 4);
 	mmpath_mrc_add(&f.m, MMPATH_COLD, 8);
+	assert_int_equal(mmpath_mrc_end(&f.m), 10);
 	assert_int_equal(total(&f, 0), 7);
 	assert_int_equal(total(&f, 1), 6);
 	assert_int_equal(total(&f, 5), 6);

@@ -504,21 +504,6 @@ static void test_prefetch(void **state)
 	fixture_destroy(&f);
 }
 
-/* What is unmapped before anybody looked was there all the same. */
-static void test_footprint(void **state)
-{
-	struct fixture f;
-
-	(void)state;
-	fixture_init(&f);
-	map(&f, 1024, 512);
-	touch(&f, 1024, 300);
-	mmpath_regions_unmap(&f.rs, 1024, 200);
-	assert_int_equal(mmpath_regions_find(&f.rs, 1300)->footprint, 300);
-	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1300)->lru), 100);
-	fixture_destroy(&f);
-}
-
 /* The stack of a burst starts again, its footprint is remembered. */
 static void test_bursts(void **state)
 {
@@ -700,7 +685,6 @@ int main(void)
 		cmocka_unit_test(test_sampled_curves),
 		cmocka_unit_test(test_shifts),
 		cmocka_unit_test(test_prefetch),
-		cmocka_unit_test(test_footprint),
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_small_region_bytes),
 		cmocka_unit_test(test_random_changes),
