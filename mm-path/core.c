@@ -200,6 +200,7 @@ static void mmpath_find_pid(struct mmpath_ctx *ctx)
  */
 void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
 {
+	unsigned int pages = max(1U << mmpath_record_order(record) >> READ_ONCE(ctx->shift), 1U);
 	bool full;
 
 	spin_lock(&ctx->log_lock);
@@ -207,8 +208,8 @@ void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
 	full = ctx->log_head - smp_load_acquire(&ctx->log_tail) >= ctx->log_size;
 	if (!full) {
 		ctx->log[ctx->log_head & (ctx->log_size - 1)] = record;
-		/* pairs with the drain: the slot is written */
-		smp_store_release(&ctx->log_head, ctx->log_head + 1);
+		WRITE_ONCE(ctx->log_pages, ctx->log_pages + pages);
+		WRITE_ONCE(ctx->log_head, ctx->log_head + 1);
 	}
 	spin_unlock(&ctx->log_lock);
 	if (full) {
@@ -217,9 +218,10 @@ void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
 	}
 }
 
+/* In pages: the work must not pile up either, behind a few huge ones. */
 static bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
 {
-	return READ_ONCE(ctx->log_head) - READ_ONCE(ctx->log_tail) >= ctx->log_size / 2;
+	return READ_ONCE(ctx->log_pages) >= ctx->log_size / 2;
 }
 
 /* One page of a record: the region, then every merged stack. */
@@ -228,6 +230,7 @@ static void mmpath_feed_page(struct mmpath_ctx *ctx, u64 page)
 	unsigned int stopped = ctx->regions.nr_stopped;
 	int i;
 
+	WRITE_ONCE(ctx->fed, ctx->fed + 1);
 	mmpath_regions_touch(&ctx->regions, page);
 	if (ctx->regions.nr_stopped != stopped) {
 		mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
@@ -293,11 +296,13 @@ void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 
 	lockdep_assert_held(&ctx->lock);
 	mmpath_find_pid(ctx);
-	/* pairs with mmpath_log(): slots below are written */
-	head = smp_load_acquire(&ctx->log_head);
-	nr = head - tail;
-	if (!nr || !mmpath_lock_domains(ctx, wait))
+	if (READ_ONCE(ctx->log_head) == tail || !mmpath_lock_domains(ctx, wait))
 		return;
+	spin_lock(&ctx->log_lock);
+	head = ctx->log_head;
+	WRITE_ONCE(ctx->log_pages, 0);
+	spin_unlock(&ctx->log_lock);
+	nr = head - tail;
 	while (tail != head) {
 		mmpath_feed(ctx, ctx->log[tail & (ctx->log_size - 1)]);
 		/* pairs with mmpath_log(): the slot may be written again */
@@ -815,10 +820,13 @@ static void mmpath_control(struct mmpath_ctx *ctx, bool early)
 
 static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 {
+	u64 cost_ns = ctx->cost_ns, own_ns = ctx->own_ns;
 	unsigned long records;
 	int i;
 
 	mmpath_control(ctx, false);
+	WRITE_ONCE(ctx->epoch_cost_ns, ctx->cost_ns - cost_ns);
+	WRITE_ONCE(ctx->epoch_own_ns, ctx->own_ns - own_ns);
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	mmpath_regions_close_epoch(&ctx->regions, ctx->scale_num, ctx->scale_den);
@@ -831,7 +839,7 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 	ctx->records_per_sec = (records - ctx->epoch_records) * 1000 / ms;
 	ctx->epoch_records = records;
 	trace_mmpath_epoch(ctx->id, ctx->pid, ctx->records_per_sec,
-			   mmpath_permille(ctx->cost_ns, ctx->own_ns), ctx->shift);
+			   mmpath_permille(ctx->epoch_cost_ns, ctx->epoch_own_ns), ctx->shift);
 }
 
 static void mmpath_close_domains(void)

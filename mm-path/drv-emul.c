@@ -24,11 +24,12 @@
  * The cost is bounded in two steps. First by tracking fewer pages: only those
  * that pass the sampling mask (mmpath_sampled()) are ever made inaccessible. The
  * PAB shrinks with the sample, so that its reach in memory stays what it was.
- * Then by tracking for a part of the time: an epoch has a budget of faults, and
- * when it is used up all pages are given back until the next one. A burst should
- * see each page of the sample several times, so the sample is made smaller
- * until it does. A huge page has one PAB entry, in a PAB of its own, of the same
- * reach.
+ * Then by tracking for a part of the time: when an epoch has cost what it may,
+ * all pages are given back until the next one. A burst should see each page of
+ * the sample several times, and what the program ran in it by itself must be
+ * told from what tracking took, so the sample is made smaller until both are so.
+ *
+ * A huge page has one PAB entry, in a PAB of its own, of the same reach.
  *
  * Locks: the PAB's is taken inside page table locks; two page table locks are
  * never nested. Everything else: see core.c.
@@ -54,7 +55,6 @@ enum emul_param {
 	EMUL_LOG_ENTRIES,
 	EMUL_SAMPLE_SHIFT,
 	EMUL_OVERHEAD_TARGET,
-	EMUL_FAULT_NS,
 	NR_EMUL_PARAMS,
 };
 
@@ -62,8 +62,10 @@ enum emul_param {
 #define EMUL_HUGE_WAYS		16U
 #define EMUL_SCAN_SHARE		128	/* scan for at most 1/128 of the time */
 #define EMUL_MIN_SAMPLE		256	/* pages; fewer say little */
-#define EMUL_ROUNDS		8	/* faults per sampled page in a burst */
-#define EMUL_MIN_BUDGET		1024	/* faults */
+#define EMUL_ROUNDS		8	/* touches per sampled page in a burst */
+#define EMUL_MIN_SHARE		4	/* own time in a burst, 1/4 of the cost */
+#define EMUL_MIN_BUDGET		1000	/* 1/1000 of an epoch */
+#define EMUL_BURST_PERCENT	80	/* of the budget; the rest is for pausing and scans */
 #define EMUL_CHEAP_EPOCHS	3	/* below a third of the target, in a row */
 
 static struct mmpath_param emul_params[NR_EMUL_PARAMS + 1] = {
@@ -73,7 +75,6 @@ static struct mmpath_param emul_params[NR_EMUL_PARAMS + 1] = {
 	[EMUL_LOG_ENTRIES]	= { "log_entries", 1024, 64, 1 << 16, true },
 	[EMUL_SAMPLE_SHIFT]	= { "sample_shift", 0, 0, MMPATH_MAX_SHIFT, false },
 	[EMUL_OVERHEAD_TARGET]	= { "overhead_target", 5, 0, 1000, false },
-	[EMUL_FAULT_NS]		= { "fault_ns", 2000, 100, 1000000, false },
 };
 
 /* Entries are page number + 1, 0 when empty; @hand is the oldest of each set. */
@@ -86,8 +87,10 @@ struct emul_pab {
 
 /*
  * @lock protects the PABs, the filter and @shift. What follows @faults belongs
- * to the epoch, under mmpath_mutex: @faults_seen and @cpu_ns when it began,
- * @burst_ns what the program ran in it before the pause.
+ * to the epoch, under mmpath_mutex: @faults_seen, @hook_seen, @fed_seen and
+ * @cpu_ns when it began, @burst_ns what the program ran in it before the pause.
+ * A scan is due when @scan_now, or @next_scan has come; pages of the sample of
+ * @scan_shift may still be inaccessible.
  */
 struct emul {
 	spinlock_t lock;	/* see above */
@@ -97,16 +100,18 @@ struct emul {
 	unsigned int filter_entries;
 	u64 filter[EMUL_MAX_FILTER];
 	bool paused;
-	unsigned long fault_budget;
+	u64 budget_ns;
 	atomic_long_t faults;
 
 	unsigned long faults_seen;
+	u64 hook_seen;
+	u64 fed_seen;
 	u64 cpu_ns;
 	u64 burst_ns;
 	u64 scan_ns;
 	u64 next_scan;
-	bool full_scan;
-	bool first_scan;
+	bool scan_now;
+	unsigned int scan_shift;
 	unsigned int cheap_epochs;
 };
 
@@ -398,6 +403,35 @@ static bool emul_mapped_huge(struct vm_area_struct *vma, unsigned long addr)
 	return pmd && emul_pmd_huge(pmdp_get_lockless(pmd));
 }
 
+/* What faults have taken from the program since the epoch began. */
+static u64 emul_taken_ns(const struct mmpath_ctx *ctx)
+{
+	const struct emul *e = ctx->drv_data;
+
+	return atomic64_read(&ctx->hook_ns) - READ_ONCE(e->hook_seen) +
+		(atomic_long_read(&e->faults) - READ_ONCE(e->faults_seen)) * mmpath_trap_ns();
+}
+
+/* All that tracking has cost since then; scans run beside the program. */
+static u64 emul_cost_ns(const struct mmpath_ctx *ctx)
+{
+	const struct emul *e = ctx->drv_data;
+
+	return emul_taken_ns(ctx) + READ_ONCE(e->scan_ns);
+}
+
+/* Too expensive for this epoch: do not wait for its end. */
+static void emul_check_budget(struct mmpath_ctx *ctx)
+{
+	struct emul *e = ctx->drv_data;
+
+	if (!emul_param(EMUL_OVERHEAD_TARGET) ||
+	    emul_cost_ns(ctx) <= READ_ONCE(e->budget_ns))
+		return;
+	WRITE_ONCE(e->paused, true);
+	mmpath_kick(ctx);
+}
+
 static void emul_touched(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 			 unsigned long address, unsigned int flags)
 {
@@ -421,20 +455,15 @@ static void emul_touched(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 	spin_unlock(&e->lock);
 	if (victim)
 		emul_protect_victim(e, vma, (victim - 1) << PAGE_SHIFT, huge, flags);
+	emul_check_budget(ctx);
 }
 
-/* Too many faults for this epoch: do not wait for its end. */
 static void emul_count_fault(struct mmpath_ctx *ctx)
 {
 	struct emul *e = ctx->drv_data;
-	unsigned long faults = atomic_long_inc_return(&e->faults);
 
+	atomic_long_inc(&e->faults);
 	mmpath_count(ctx, MMPATH_FAULTS, 1);
-	if (emul_param(EMUL_OVERHEAD_TARGET) && !READ_ONCE(e->paused) &&
-	    faults - READ_ONCE(e->faults_seen) > READ_ONCE(e->fault_budget)) {
-		WRITE_ONCE(e->paused, true);
-		mmpath_kick(ctx);
-	}
 }
 
 static bool emul_hint_fault(struct mmpath_ctx *ctx, struct vm_fault *vmf)
@@ -484,11 +513,11 @@ out:
 
 /*
  * @e: what is tracked, or NULL to give every page back
- * @full: look at pages outside the sample too, to give them back
+ * @shift: look at this sample; finer than what is tracked to give pages back
  */
 struct emul_walk {
 	struct emul *e;
-	bool full;
+	unsigned int shift;
 	unsigned long scanned, escaped;
 };
 
@@ -529,21 +558,17 @@ static bool emul_walk_pte(struct emul_walk *w, struct vm_area_struct *vma,
 
 static unsigned long emul_walk_next(const struct emul_walk *w, unsigned long addr)
 {
-	u64 page = addr >> PAGE_SHIFT;
+	u64 block = addr >> PAGE_SHIFT >> w->shift;
 
-	if (!w->e || w->full)
-		return addr + PAGE_SIZE;
-	return mmpath_sample_of_block((page >> w->e->shift) + 1, w->e->shift) << PAGE_SHIFT;
+	return mmpath_sample_of_block(block + 1, w->shift) << PAGE_SHIFT;
 }
 
 static unsigned long emul_walk_first(const struct emul_walk *w, unsigned long addr)
 {
-	u64 page = addr >> PAGE_SHIFT, first;
+	u64 block = addr >> PAGE_SHIFT >> w->shift;
+	unsigned long first = mmpath_sample_of_block(block, w->shift) << PAGE_SHIFT;
 
-	if (!w->e || w->full)
-		return addr;
-	first = mmpath_sample_of_block(page >> w->e->shift, w->e->shift);
-	return first >= page ? first << PAGE_SHIFT : emul_walk_next(w, addr);
+	return first >= addr ? first : emul_walk_next(w, addr);
 }
 
 static int emul_walk_pmd(pmd_t *pmd, unsigned long start, unsigned long end,
@@ -605,19 +630,19 @@ static void emul_walk(struct mm_struct *mm, struct emul_walk *w)
 static void emul_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
-	struct emul_walk w = { .e = e, .full = e->full_scan };
+	struct emul_walk w = { .e = e, .shift = min(e->shift, e->scan_shift) };
 	u64 now = ktime_get_ns();
 
-	if (!e->full_scan && now < e->next_scan)
+	if (!e->scan_now && now < e->next_scan)
 		return;
 	emul_walk(mm, &w);
 	mmpath_count(ctx, MMPATH_SCANNED, w.scanned);
-	if (!e->first_scan && !e->full_scan)
+	if (!e->scan_now)
 		mmpath_count(ctx, MMPATH_ESCAPED, w.escaped);
-	e->first_scan = false;
-	e->full_scan = false;
+	e->scan_now = false;
+	e->scan_shift = e->shift;
 	now = ktime_get_ns() - now;
-	e->scan_ns += now;
+	WRITE_ONCE(e->scan_ns, e->scan_ns + now);
 	e->next_scan = ktime_get_ns() + now * EMUL_SCAN_SHARE;
 }
 
@@ -633,7 +658,8 @@ static void emul_clean(struct mm_struct *mm)
 static void emul_mprotect(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 			  unsigned long start, unsigned long end)
 {
-	struct emul_walk w = { .e = ctx->drv_data };
+	struct emul *e = ctx->drv_data;
+	struct emul_walk w = { .e = e, .shift = READ_ONCE(e->shift) };
 
 	if (emul_trackable(vma))
 		walk_page_range_vma(vma, start, end, &emul_mprotect_ops, &w);
@@ -673,65 +699,72 @@ static void emul_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 
 	mmpath_set_shift(ctx, shift);
 	emul_reshape(e, shift);
-	e->full_scan = true;
+	e->scan_now = true;
 	e->cheap_epochs = 0;
 }
 
-/* How much coarser the sample must be for a burst to see it several times. */
-static unsigned int emul_coarser(const struct emul *e, struct mm_struct *mm)
+static unsigned int emul_doublings(u64 have, u64 want)
 {
-	unsigned long most = max(e->fault_budget / EMUL_ROUNDS, EMUL_MIN_SAMPLE * 1UL);
-	unsigned long pages = get_mm_rss(mm) >> e->shift;
-
-	if (pages <= most || e->shift == MMPATH_MAX_SHIFT)
-		return 0;
-	return min_t(unsigned int, 1 + ilog2(pages / most), MMPATH_MAX_SHIFT - e->shift);
-}
-
-/* What faults and scans cost since the epoch began. */
-static u64 emul_cost_ns(const struct emul *e)
-{
-	return (atomic_long_read(&e->faults) - e->faults_seen) * emul_param(EMUL_FAULT_NS) +
-		e->scan_ns;
+	return have >= want ? 0 : order_base_2(div64_u64(want - 1, max(have, 1ULL)) + 1);
 }
 
 /*
- * The program's own time since the epoch began: what is left when the cost is
- * taken off. Where faults are nearly all there is, that is less than what
- * fault_ns is wrong by; own time is taken to be 1/32 at least.
+ * The program's own time since the epoch began: what is left when that is taken
+ * off which faults took. Where they are nearly all there is, their cost is not
+ * known that well; own time is taken to be 1/32 at least.
  */
-static u64 emul_own_ns(const struct emul *e, struct mm_struct *mm)
+static u64 emul_own_ns(const struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
-	u64 ns = emul_cpu_ns(mm), cost_ns = emul_cost_ns(e);
+	const struct emul *e = ctx->drv_data;
+	u64 ns = emul_cpu_ns(mm), taken_ns = emul_taken_ns(ctx);
 
 	ns = ns > e->cpu_ns ? ns - e->cpu_ns : 1;
-	return max3(ns > cost_ns ? ns - cost_ns : 0, ns / 32, 1ULL);
+	return max3(ns > taken_ns ? ns - taken_ns : 0, ns / 32, 1ULL);
+}
+
+/* How much coarser the sample must be for a burst to say enough. */
+static unsigned int emul_coarser(const struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	const struct emul *e = ctx->drv_data;
+	u64 pages = get_mm_rss(mm) >> e->shift;
+	unsigned int more = max(emul_doublings(READ_ONCE(ctx->fed) - e->fed_seen,
+					       pages * EMUL_ROUNDS),
+				emul_doublings(e->burst_ns * EMUL_MIN_SHARE,
+					       emul_taken_ns(ctx)));
+	unsigned int most = pages > EMUL_MIN_SAMPLE ? ilog2(pages / EMUL_MIN_SAMPLE) : 0;
+
+	return min3(more, most, MMPATH_MAX_SHIFT - e->shift);
 }
 
 /* The budget is used up, the fault has paused: from the next burst a smaller sample. */
 static void emul_exhausted(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
-	unsigned int more = emul_coarser(e, mm);
+	unsigned int more;
 
 	if (!e->paused || e->burst_ns)
 		return;
-	e->burst_ns = emul_own_ns(e, mm);
+	e->burst_ns = emul_own_ns(ctx, mm);
 	mmpath_end_burst(ctx);
+	more = emul_coarser(ctx, mm);
 	if (more)
 		emul_set_shift(ctx, e->shift + more);
-	e->full_scan = true;
+	e->scan_now = true;
 }
 
-static void emul_begin_epoch(struct emul *e, struct mm_struct *mm, u64 own_ns)
+static void emul_begin_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, u64 own_ns)
 {
-	u64 budget_ns = own_ns * emul_param(EMUL_OVERHEAD_TARGET);
+	u64 epoch_ns = READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC;
+	u64 target_ns = div_u64(own_ns * emul_param(EMUL_OVERHEAD_TARGET), 100);
+	struct emul *e = ctx->drv_data;
 
 	WRITE_ONCE(e->faults_seen, atomic_long_read(&e->faults));
-	WRITE_ONCE(e->fault_budget, max_t(u64, EMUL_MIN_BUDGET,
-					  div64_u64(budget_ns, 100 * emul_param(EMUL_FAULT_NS))));
+	WRITE_ONCE(e->hook_seen, atomic64_read(&ctx->hook_ns));
+	WRITE_ONCE(e->scan_ns, 0);
+	WRITE_ONCE(e->budget_ns, max(div_u64(target_ns * EMUL_BURST_PERCENT, 100),
+				     div_u64(epoch_ns, EMUL_MIN_BUDGET)));
+	e->fed_seen = READ_ONCE(ctx->fed);
 	e->cpu_ns = emul_cpu_ns(mm);
-	e->scan_ns = 0;
 	e->burst_ns = 0;
 }
 
@@ -741,7 +774,7 @@ static void emul_resume(struct mmpath_ctx *ctx)
 
 	emul_reshape(e, e->shift);
 	WRITE_ONCE(e->paused, false);
-	e->full_scan = true;
+	e->scan_now = true;
 }
 
 /* Far below the target for a while: see more pages. */
@@ -760,9 +793,9 @@ static void emul_refine(struct mmpath_ctx *ctx, u64 permille)
 static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
-	u64 own_ns = emul_own_ns(e, mm);
+	u64 own_ns = emul_own_ns(ctx, mm);
 
-	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + emul_cost_ns(e));
+	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + emul_cost_ns(ctx));
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + own_ns);
 	if (e->burst_ns) {
 		ctx->scale_num = max(own_ns, e->burst_ns);
@@ -785,8 +818,8 @@ static void emul_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
 	if (e->paused)
 		emul_resume(ctx);
 	else if (emul_param(EMUL_OVERHEAD_TARGET))
-		emul_refine(ctx, div64_u64(emul_cost_ns(e) * 1000, own_ns));
-	emul_begin_epoch(e, mm, own_ns);
+		emul_refine(ctx, div64_u64(emul_cost_ns(ctx) * 1000, own_ns));
+	emul_begin_epoch(ctx, mm, own_ns);
 }
 
 /* The life of a context */
@@ -813,11 +846,12 @@ static int emul_attach(struct mmpath_ctx *ctx)
 		emul_free(e);
 		return -ENOMEM;
 	}
-	emul_begin_epoch(e, ctx->mm, READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC);
-	e->first_scan = true;
+	ctx->drv_data = e;
+	emul_begin_epoch(ctx, ctx->mm,
+			 READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC);
+	e->scan_now = true;
 	emul_reshape(e, emul_param(EMUL_SAMPLE_SHIFT));
 	ctx->pab_reach = max(e->pab_entries, 1UL << PMD_ORDER);
-	ctx->drv_data = e;
 	mmpath_set_shift(ctx, e->shift);
 	return 0;
 }

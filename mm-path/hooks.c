@@ -5,7 +5,62 @@
  * All run under SRCU; core.c says what that protects.
  */
 #include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/sched/clock.h>
 #include "internal.h"
+
+/*
+ * What tracking takes from a program. Time in the touched hook is measured. The
+ * way there and back, through an exception, the fault handler and the hint fault
+ * hook, cannot be. But the shortest time from a thread's leaving that hook to
+ * the same hook for its next hint fault has nothing else in it: when all pages
+ * have just become inaccessible, an instruction and what it loads from both
+ * are, and no other runs in between.
+ */
+#define MMPATH_TRAP_NS	10000	/* until something is known */
+
+struct mmpath_trap {
+	struct task_struct *task;	/* who left last on this CPU; only compared */
+	struct task_struct *hinted;	/* whose hint fault goes on */
+	u64 left;
+};
+
+static DEFINE_PER_CPU(struct mmpath_trap, mmpath_trap);
+static u64 mmpath_shortest_trap = MMPATH_TRAP_NS;
+
+/**
+ * mmpath_trap_ns() - what a hint fault takes beside the touched hook
+ *
+ * Return: nanoseconds; the least that was seen since boot.
+ */
+u64 mmpath_trap_ns(void)
+{
+	return READ_ONCE(mmpath_shortest_trap);
+}
+
+static u64 mmpath_enter(unsigned int flags)
+{
+	struct mmpath_trap *trap = get_cpu_ptr(&mmpath_trap);
+	u64 now = local_clock(), way = now - trap->left;
+
+	/* in get_user_pages() there is no exception between two */
+	if (flags & FAULT_FLAG_USER && trap->task == current && trap->hinted == current &&
+	    way < mmpath_trap_ns())
+		WRITE_ONCE(mmpath_shortest_trap, way);
+	trap->hinted = NULL;
+	put_cpu_ptr(&mmpath_trap);
+	return now;
+}
+
+static void mmpath_leave(struct mmpath_ctx *ctx, u64 entered)
+{
+	struct mmpath_trap *trap = get_cpu_ptr(&mmpath_trap);
+
+	trap->task = current;
+	trap->left = local_clock();
+	atomic64_add(trap->left - entered, &ctx->hook_ns);
+	put_cpu_ptr(&mmpath_trap);
+}
 
 static struct mmpath_ctx *mmpath_ctx_of(struct mm_struct *mm)
 {
@@ -30,6 +85,8 @@ bool __mmpath_hint_fault(struct vm_fault *vmf)
 	drv = mmpath_drv_of(ctx);
 	if (drv && drv->hint_fault)
 		handled = drv->hint_fault(ctx, vmf);
+	if (handled)
+		this_cpu_write(mmpath_trap.hinted, current);
 	srcu_read_unlock(&mmpath_srcu, idx);
 	return handled;
 }
@@ -46,6 +103,8 @@ bool __mmpath_hint_fault_pmd(struct vm_fault *vmf)
 	drv = mmpath_drv_of(ctx);
 	if (drv && drv->hint_fault_pmd)
 		handled = drv->hint_fault_pmd(ctx, vmf);
+	if (handled)
+		this_cpu_write(mmpath_trap.hinted, current);
 	srcu_read_unlock(&mmpath_srcu, idx);
 	return handled;
 }
@@ -55,16 +114,19 @@ void __mmpath_touched(struct vm_area_struct *vma, unsigned long address,
 {
 	const struct mmpath_driver *drv;
 	struct mmpath_ctx *ctx;
+	u64 entered;
 	int idx;
 
 	if (!rcu_access_pointer(vma->vm_mm->mmpath))
 		return;
+	entered = mmpath_enter(flags);
 	idx = srcu_read_lock(&mmpath_srcu);
 	ctx = mmpath_ctx_of(vma->vm_mm);
 	drv = mmpath_drv_of(ctx);
 	if (drv && drv->touched) {
 		drv->touched(ctx, vma, address, flags);
 		mmpath_try_drain(ctx);
+		mmpath_leave(ctx, entered);
 	}
 	srcu_read_unlock(&mmpath_srcu, idx);
 }

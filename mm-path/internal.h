@@ -128,6 +128,7 @@ struct mmpath_domain {
  * @log_size: a power of two
  * @log_head: where the next record goes
  * @log_tail: the oldest record that was not drained
+ * @log_pages: sampled pages that records stand for which were not drained
  * @lock: protects what follows, and @log_tail
  * @mem: what the models were allocated from
  * @regions: regions and their models
@@ -135,12 +136,16 @@ struct mmpath_domain {
  *	changed under mmpath_mutex only
  * @nr_domains: how many
  * @kicked: mmpath_kick() was called
+ * @hook_ns: spent in the touched hook
+ * @fed: pages that records stood for, as many as were in the sample
  * @stat: like mmpath_stats, of this context
  * @bursts: that have ended
  * @scale_num: like those of a domain; the driver sets them in epoch()
  * @scale_den: see @scale_num
  * @cost_ns: what tracking has cost so far
  * @own_ns: CPU time of the program in that time, without the cost
+ * @epoch_cost_ns: @cost_ns of the last epoch
+ * @epoch_own_ns: likewise
  * @records_per_sec: in the last epoch
  * @epoch_records: records when it began
  * @rcu: for readers of the table of contexts
@@ -155,12 +160,15 @@ struct mmpath_ctx {
 	unsigned int shift;
 	unsigned long pab_reach;
 	bool kicked;
+	atomic64_t hook_ns;
+	u64 fed;
 
 	spinlock_t log_lock;	/* see core.c */
 	unsigned long *log;
 	unsigned int log_size;
 	unsigned int log_head;
 	unsigned int log_tail;
+	unsigned int log_pages;
 
 	struct mutex lock;	/* see core.c */
 	struct mmpath_mem mem;
@@ -171,6 +179,7 @@ struct mmpath_ctx {
 	unsigned long bursts;
 	u64 scale_num, scale_den;
 	u64 cost_ns, own_ns;
+	u64 epoch_cost_ns, epoch_own_ns;
 	unsigned long records_per_sec;
 	unsigned long epoch_records;
 	struct rcu_head rcu;
@@ -296,6 +305,9 @@ void mmpath_ctx_put(struct mmpath_ctx *ctx);
 void mmpath_drain(struct mmpath_ctx *ctx);
 void mmpath_untrack_all(struct mmpath_domain *dom);
 int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev);
+
+/* hooks.c */
+u64 mmpath_trap_ns(void);
 
 /* core.c, for the hooks */
 void __mmpath_drain(struct mmpath_ctx *ctx, bool wait);

@@ -238,6 +238,7 @@ void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 	unsigned long sum[NR_MMPATH_STATS] = { }, rate = 0, bytes = 0, contexts = 0;
 	const struct mmpath_driver *drv = mmpath_driver();
 	u64 cost_ns = READ_ONCE(dom->cost_ns), own_ns = READ_ONCE(dom->own_ns);
+	u64 now_cost_ns = 0, now_own_ns = 0;
 	unsigned int i, shift = 0;
 	struct mmpath_ctx *ctx;
 	unsigned long id;
@@ -253,6 +254,8 @@ void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 		bytes += READ_ONCE(ctx->mem.bytes);
 		cost_ns += READ_ONCE(ctx->cost_ns);
 		own_ns += READ_ONCE(ctx->own_ns);
+		now_cost_ns += READ_ONCE(ctx->epoch_cost_ns);
+		now_own_ns += READ_ONCE(ctx->epoch_own_ns);
 		shift = max(shift, READ_ONCE(ctx->shift));
 	}
 	seq_printf(m, "contexts %lu\n", contexts);
@@ -260,6 +263,7 @@ void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 		seq_printf(m, "%s %lu\n", mmpath_stat_names[i],
 			   sum[i] + READ_ONCE(dom->stat[i]));
 	seq_printf(m, "overhead_permille %u\n", mmpath_permille(cost_ns, own_ns));
+	seq_printf(m, "overhead_now_permille %u\n", mmpath_permille(now_cost_ns, now_own_ns));
 	seq_printf(m, "records_per_sec %lu\n", rate);
 	seq_printf(m, "sample_shift %u\n", shift);
 	seq_printf(m, "coverage_permille %u\n", contexts ? 1000 >> min(shift, 31U) : 0);

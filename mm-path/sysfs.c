@@ -172,6 +172,13 @@ static ssize_t contexts_show(struct kobject *kobj, struct kobj_attribute *attr, 
 
 static struct kobj_attribute contexts_attr = __ATTR_RO(contexts);
 
+static ssize_t trap_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", mmpath_trap_ns());
+}
+
+static struct kobj_attribute trap_ns_attr = __ATTR_RO(trap_ns);
+
 static void __init mmpath_init_ro(struct kobj_attribute *attr, const char *name,
 				  ssize_t (*show)(struct kobject *kobj,
 						  struct kobj_attribute *attr, char *buf))
@@ -191,6 +198,8 @@ static int __init mmpath_init_stats(void)
 	if (!dir)
 		return -ENOMEM;
 	ret = sysfs_create_file(dir, &contexts_attr.attr);
+	if (!ret)
+		ret = sysfs_create_file(dir, &trap_ns_attr.attr);
 	for (i = 0; !ret && i < NR_MMPATH_STATS; i++) {
 		attrs[i].which = i;
 		mmpath_init_ro(&attrs[i].attr, mmpath_stat_names[i], mmpath_stat_show);

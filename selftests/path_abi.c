@@ -31,12 +31,11 @@ static const struct number numbers[] = {
 	{ PATH_EMUL "log_entries", 1024, 64, 65536, true },
 	{ PATH_EMUL "sample_shift", 0, 0, 24 },
 	{ PATH_EMUL "overhead_target", 5, 0, 1000 },
-	{ PATH_EMUL "fault_ns", 2000, 100, 1000000 },
 	{ "drivers/replay/log_entries", 1024, 64, 65536, true },
 };
 
 static const char * const told[] = {
-	PATH_EMUL "caps", "drivers/replay/caps", "stats/contexts", "stats/records",
+	PATH_EMUL "caps", "drivers/replay/caps", "stats/contexts", "stats/trap_ns", "stats/records",
 	"stats/faults", "stats/dropped_log_full", "stats/stopped_nomem",
 	"stats/attach_failed", "stats/driver_switches", "stats/scanned", "stats/escaped",
 };
@@ -370,7 +369,8 @@ static void test_stat(void)
 {
 	static const char * const keys[] = {
 		"contexts", "records", "faults", "dropped_log_full", "stopped_nomem", "scanned",
-		"escaped", "overhead_permille", "records_per_sec", "coverage_permille",
+		"escaped", "overhead_permille", "overhead_now_permille", "records_per_sec",
+		"coverage_permille",
 		"model_bytes",
 	};
 	char *text = path_cg_slurp(cg, "memory.path.stat");

@@ -144,7 +144,7 @@ static const char * const our_knobs[] = {
 	"enabled", "driver", "epoch_ms", "region_min_kb", "group_pages", "sample_pages",
 	PATH_EMUL "pab_entries", PATH_EMUL "pab_ways", PATH_EMUL "filter_entries",
 	PATH_EMUL "log_entries", PATH_EMUL "sample_shift", PATH_EMUL "overhead_target",
-	PATH_EMUL "fault_ns", "drivers/replay/log_entries",
+	"drivers/replay/log_entries",
 };
 
 static void save_ours(void)

@@ -124,6 +124,10 @@ static void kt_half_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG / 2);
 	mmpath_try_drain(ctx);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG);
+	/* one huge page is work for a whole log */
+	mmpath_log(ctx, mmpath_record(512 << PAGE_SHIFT, 9, false));
+	mmpath_try_drain(ctx);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG + 1);
 	kt_ctx_end(test, ctx, dom);
 }
 

@@ -118,7 +118,7 @@ static void print_drivers(void)
 /* What is known to be a level; the rest only grow. */
 static bool is_level(const char *counter)
 {
-	return !strcmp(counter, "contexts");
+	return !strcmp(counter, "contexts") || !strcmp(counter, "trap_ns");
 }
 
 static void print_counter(const char *counter)
@@ -163,7 +163,7 @@ static const struct stat_metric stat_metrics[] = {
 	{ "contexts", "path_cgroup_contexts", NULL, "Tracked address spaces.", 1 },
 	{ "records_per_sec", "path_cgroup_records_per_second", NULL,
 	  "Records per second in the last epoch.", 1 },
-	{ "overhead_permille", "path_cgroup_overhead_ratio", "ratio",
+	{ "overhead_now_permille", "path_cgroup_overhead_ratio", "ratio",
 	  "What tracking cost in the last epoch, of CPU time.", 0.001 },
 	{ "coverage_permille", "path_cgroup_coverage_ratio", "ratio",
 	  "Share of the pages that is tracked.", 0.001 },

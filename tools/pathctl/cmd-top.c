@@ -42,7 +42,7 @@ static bool collect_row(struct row *row, const struct cgroup *cgroup, double epo
 	row->name = printable(cgroup->name);
 	row->contexts = keyed_u64(&stat, "contexts", 0);
 	row->records_per_sec = keyed_u64(&stat, "records_per_sec", 0);
-	row->overhead = keyed_u64(&stat, "overhead_permille", 0);
+	row->overhead = keyed_u64(&stat, "overhead_now_permille", 0);
 	row->coverage = keyed_u64(&stat, "coverage_permille", 0);
 	row->footprint = curve.footprint * curve.page_bytes;
 	cgroup_u64(cgroup, "memory.current", &row->memory);
