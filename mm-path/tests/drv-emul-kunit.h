@@ -67,7 +67,8 @@ static void kt_pab_associativity(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, e->pab.nr_sets, 16);
 	for (page = 0; page < 64; page++)
 		KUNIT_EXPECT_EQ(test, emul_pab_insert(&e->pab, page, page), 0);
-	for (page = 64; page < 64 + 4 * 16; page += 16)
+	/* four of its set, then those four again */
+	for (page = 64; page < 64 + 8 * 16; page += 16)
 		KUNIT_EXPECT_EQ(test, emul_pab_insert(&e->pab, page, page), page - 64 + 1);
 	for (page = 0; page < 64; page++)
 		KUNIT_EXPECT_EQ(test, emul_pab_has(&e->pab, page, page), page % 16 != 0);

@@ -342,6 +342,7 @@ static void kt_regions_map(struct kunit *test)
 	mmpath_regions_map(&rs, 100, 50, MMPATH_REGION_MMAP);
 	mmpath_regions_map(&rs, 150, 50, MMPATH_REGION_MMAP);
 	mmpath_regions_map(&rs, 300, 15, MMPATH_REGION_MMAP);
+	mmpath_regions_map(&rs, 320, 16, MMPATH_REGION_MMAP);
 	mmpath_regions_map(&rs, 400, 1, MMPATH_REGION_BRK);
 	mmpath_regions_map(&rs, 401, 9, MMPATH_REGION_BRK);
 	a = mmpath_regions_find(&rs, 149);
@@ -352,9 +353,10 @@ static void kt_regions_map(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, mmpath_regions_find(&rs, 99), rs.rest);
 	KUNIT_EXPECT_PTR_EQ(test, mmpath_regions_find(&rs, 200), rs.rest);
 	KUNIT_EXPECT_PTR_EQ(test, mmpath_regions_find(&rs, 300), rs.rest);
+	KUNIT_EXPECT_PTR_NE(test, mmpath_regions_find(&rs, 320), rs.rest);
 	KUNIT_EXPECT_PTR_EQ(test, mmpath_regions_find(&rs, 400), heap);
 	KUNIT_EXPECT_EQ(test, heap->nr_mapped, 10);
-	KUNIT_EXPECT_EQ(test, rs.nr_regions, 4);
+	KUNIT_EXPECT_EQ(test, rs.nr_regions, 5);
 	kt_regions_end(test, &rs);
 }
 
