@@ -949,6 +949,27 @@ static void mmpath_detach_all(void)
 	}
 }
 
+static void mmpath_queue_epoch(void)
+{
+	mod_delayed_work(system_unbound_wq, &mmpath_epoch_work,
+			 msecs_to_jiffies(READ_ONCE(mmpath_config.epoch_ms)));
+}
+
+/**
+ * mmpath_set_epoch_ms() - set the length of an epoch
+ * @ms: the one that runs ends so many milliseconds from now
+ *
+ * Context: may sleep; takes mmpath_mutex.
+ */
+void mmpath_set_epoch_ms(unsigned int ms)
+{
+	mutex_lock(&mmpath_mutex);
+	WRITE_ONCE(mmpath_config.epoch_ms, ms);
+	if (mmpath_on())
+		mmpath_queue_epoch();
+	mutex_unlock(&mmpath_mutex);
+}
+
 /**
  * mmpath_set_enabled() - switch tracking on or off
  * @on: on
@@ -967,8 +988,7 @@ int mmpath_set_enabled(bool on)
 		ret = -ENODEV;
 	} else if (on) {
 		static_branch_enable(&mmpath_key);
-		queue_delayed_work(system_unbound_wq, &mmpath_epoch_work,
-				   msecs_to_jiffies(READ_ONCE(mmpath_config.epoch_ms)));
+		mmpath_queue_epoch();
 		mmpath_request_sync();
 	} else {
 		mmpath_detach_all();

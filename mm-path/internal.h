@@ -290,6 +290,7 @@ void mmpath_kick(struct mmpath_ctx *ctx);
 
 /* core.c, for the user interface */
 int mmpath_set_enabled(bool on);
+void mmpath_set_epoch_ms(unsigned int ms);
 int mmpath_set_driver(const char *name);
 const struct mmpath_driver *mmpath_driver(void);
 int mmpath_set_param(struct mmpath_driver *drv, struct mmpath_param *param,

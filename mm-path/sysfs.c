@@ -70,27 +70,41 @@ static int mmpath_parse(const char *buf, unsigned long min, unsigned long max,
 	return 0;
 }
 
-#define MMPATH_NUMBER(name, min, max)						\
-static ssize_t name##_show(struct kobject *kobj, struct kobj_attribute *attr,	\
-			   char *buf)						\
-{										\
-	return sysfs_emit(buf, "%lu\n", (unsigned long)READ_ONCE(mmpath_config.name)); \
-}										\
-										\
-static ssize_t name##_store(struct kobject *kobj, struct kobj_attribute *attr,	\
-			    const char *buf, size_t count)			\
-{										\
-	unsigned long val;							\
-	int ret = mmpath_parse(buf, min, max, &val);				\
-										\
-	if (!ret)								\
-		WRITE_ONCE(mmpath_config.name, val);				\
-	return ret ?: count;							\
-}										\
-static struct kobj_attribute name##_attr = __ATTR_RW(name)
+static ssize_t epoch_ms_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(mmpath_config.epoch_ms));
+}
 
-MMPATH_NUMBER(epoch_ms, 100, 60000);
-MMPATH_NUMBER(region_min_kb, 4, 1UL << 30);
+static ssize_t epoch_ms_store(struct kobject *kobj, struct kobj_attribute *attr,
+			      const char *buf, size_t count)
+{
+	unsigned long val;
+	int ret = mmpath_parse(buf, 100, 60000, &val);
+
+	if (!ret)
+		mmpath_set_epoch_ms(val);
+	return ret ?: count;
+}
+
+static struct kobj_attribute epoch_ms_attr = __ATTR_RW(epoch_ms);
+
+static ssize_t region_min_kb_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%lu\n", READ_ONCE(mmpath_config.region_min_kb));
+}
+
+static ssize_t region_min_kb_store(struct kobject *kobj, struct kobj_attribute *attr,
+				   const char *buf, size_t count)
+{
+	unsigned long val;
+	int ret = mmpath_parse(buf, 4, 1UL << 30, &val);
+
+	if (!ret)
+		WRITE_ONCE(mmpath_config.region_min_kb, val);
+	return ret ?: count;
+}
+
+static struct kobj_attribute region_min_kb_attr = __ATTR_RW(region_min_kb);
 
 static ssize_t group_pages_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
