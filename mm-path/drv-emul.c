@@ -432,32 +432,6 @@ static void emul_check_budget(struct mmpath_ctx *ctx)
 	mmpath_kick(ctx);
 }
 
-static void emul_touched(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
-			 unsigned long address, unsigned int flags)
-{
-	bool huge = emul_mapped_huge(vma, address);
-	unsigned int order = huge ? PMD_ORDER : 0;
-	u64 page = address >> PAGE_SHIFT >> order << order, block, victim = 0;
-	struct emul *e = ctx->drv_data;
-	struct emul_pab *pab = huge ? &e->huge : &e->pab;
-
-	if (READ_ONCE(e->paused) || !emul_sampled(READ_ONCE(e->shift), page, huge) ||
-	    !emul_trackable(vma))
-		return;
-	spin_lock(&e->lock);
-	block = emul_block(e, page, huge);
-	if (!emul_pab_has(pab, page, block)) {
-		victim = emul_pab_insert(pab, page, block);
-		/* its entries are small pages, of which a huge one would be 512 */
-		if (huge || !emul_filter(e, page))
-			mmpath_log(ctx, mmpath_record(address, order, flags & FAULT_FLAG_WRITE));
-	}
-	spin_unlock(&e->lock);
-	if (victim)
-		emul_protect_victim(e, vma, (victim - 1) << PAGE_SHIFT, huge, flags);
-	emul_check_budget(ctx);
-}
-
 static void emul_count_fault(struct mmpath_ctx *ctx)
 {
 	struct emul *e = ctx->drv_data;
@@ -602,6 +576,75 @@ static int emul_walk_pmd(pmd_t *pmd, unsigned long start, unsigned long end,
 	pte_unmap_unlock(pte, ptl);
 	cond_resched();
 	return 0;
+}
+
+/*
+ * A fault maps a large folio whole: the rest of it is not in the PAB, and must
+ * not be accessible until a scan comes.
+ */
+static void emul_protect_rest(struct emul *e, struct vm_area_struct *vma,
+			      unsigned long address)
+{
+	struct emul_walk w = { .e = e, .shift = READ_ONCE(e->shift) };
+	struct mm_walk walk = { .mm = vma->vm_mm, .vma = vma, .private = &w };
+	unsigned long start = 0, end = 0;
+	struct folio *folio;
+	spinlock_t *ptl;	/* of the page table */
+	pmd_t *pmd;
+	pte_t *pte;
+
+	pmd = mm_find_pmd(vma->vm_mm, address);
+	pte = pmd ? pte_offset_map_lock(vma->vm_mm, pmd, address, &ptl) : NULL;
+	if (!pte)
+		return;
+	__acquire(RCU);	/* for sparse */
+	folio = pte_present(ptep_get(pte)) ? vm_normal_folio(vma, address, ptep_get(pte)) : NULL;
+	if (folio && folio_test_large(folio)) {
+		start = max(ALIGN_DOWN(address, folio_size(folio)), vma->vm_start);
+		end = min(ALIGN(address + 1, folio_size(folio)), vma->vm_end);
+	}
+	pte_unmap_unlock(pte, ptl);
+	start = max(start, address & PMD_MASK);
+	end = min(end, (address & PMD_MASK) + PMD_SIZE);
+	if (start < end)
+		emul_walk_pmd(pmd, start, end, &walk);
+}
+
+static void emul_enter(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
+		       unsigned long address, unsigned int flags, bool huge)
+{
+	unsigned int order = huge ? PMD_ORDER : 0;
+	u64 page = address >> PAGE_SHIFT >> order << order, block, victim = 0;
+	struct emul *e = ctx->drv_data;
+	struct emul_pab *pab = huge ? &e->huge : &e->pab;
+
+	if (!emul_sampled(READ_ONCE(e->shift), page, huge))
+		return;
+	spin_lock(&e->lock);
+	block = emul_block(e, page, huge);
+	if (!emul_pab_has(pab, page, block)) {
+		victim = emul_pab_insert(pab, page, block);
+		/* its entries are small pages, of which a huge one would be 512 */
+		if (huge || !emul_filter(e, page))
+			mmpath_log(ctx, mmpath_record(address, order, flags & FAULT_FLAG_WRITE));
+	}
+	spin_unlock(&e->lock);
+	if (victim)
+		emul_protect_victim(e, vma, (victim - 1) << PAGE_SHIFT, huge, flags);
+}
+
+static void emul_touched(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
+			 unsigned long address, unsigned int flags, bool hint)
+{
+	bool huge = emul_mapped_huge(vma, address);
+	struct emul *e = ctx->drv_data;
+
+	if (READ_ONCE(e->paused) || !emul_trackable(vma))
+		return;
+	emul_enter(ctx, vma, address, flags, huge);
+	if (!hint && !huge)
+		emul_protect_rest(e, vma, address);
+	emul_check_budget(ctx);
 }
 
 static int emul_walk_test(unsigned long start, unsigned long end, struct mm_walk *walk)

@@ -115,16 +115,19 @@ void __mmpath_touched(struct vm_area_struct *vma, unsigned long address,
 	const struct mmpath_driver *drv;
 	struct mmpath_ctx *ctx;
 	u64 entered;
+	bool hint;
 	int idx;
 
 	if (!rcu_access_pointer(vma->vm_mm->mmpath))
 		return;
+	/* who moved to another CPU in between is taken for one that had no hint */
+	hint = this_cpu_read(mmpath_trap.hinted) == current;
 	entered = mmpath_enter(flags);
 	idx = srcu_read_lock(&mmpath_srcu);
 	ctx = mmpath_ctx_of(vma->vm_mm);
 	drv = mmpath_drv_of(ctx);
 	if (drv && drv->touched) {
-		drv->touched(ctx, vma, address, flags);
+		drv->touched(ctx, vma, address, flags, hint);
 		mmpath_try_drain(ctx);
 		mmpath_leave(ctx, entered);
 	}

@@ -239,7 +239,9 @@ struct mmpath_param {
  *	PTE unlocked and unmapped. Under SRCU, as all that follow; a VMA lock
  *	or mmap_lock is held; must not sleep.
  * @hint_fault_pmd: the same for a huge page
- * @touched: a page was touched: log it, unless it is hot
+ * @touched: a page was touched: log it, unless it is hot. @hint: after a
+ *	hint_fault(), which gave access to that page alone; if not, the kernel
+ *	may have mapped others with it.
  * @inject: a recorded access; may sleep. May be absent.
  * @mprotect: entries in this range have become accessible. mmap_lock is held
  *	for writing.
@@ -258,7 +260,7 @@ struct mmpath_driver {
 	bool (*hint_fault)(struct mmpath_ctx *ctx, struct vm_fault *vmf);
 	bool (*hint_fault_pmd)(struct mmpath_ctx *ctx, struct vm_fault *vmf);
 	void (*touched)(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
-			unsigned long address, unsigned int flags);
+			unsigned long address, unsigned int flags, bool hint);
 	void (*mprotect)(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 			 unsigned long start, unsigned long end);
 	void (*inject)(struct mmpath_ctx *ctx, unsigned long record);
