@@ -106,7 +106,7 @@ static bool dear(const char *file, const char *buf, size_t len)
 	       (buf[0] == '0' || buf[0] == '1');
 }
 
-static bool fuzz(const char *file, long writes)
+static bool fuzz(const char *file, unsigned long writes)
 {
 	unsigned long taken = 0, done = 0;
 	char buf[MAX_BYTES + 1];
@@ -117,7 +117,7 @@ static bool fuzz(const char *file, long writes)
 
 	if (fd < 0)
 		return errno == EACCES || errno == EPERM;
-	while (writes--) {
+	while (done < writes) {
 		len = something(buf);
 		if (dear(file, buf, len))
 			continue;

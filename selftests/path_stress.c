@@ -36,6 +36,13 @@ static void count(unsigned long *what)
 	__atomic_fetch_add(what, 1, __ATOMIC_RELAXED);
 }
 
+/* What was tried and failed was not done. */
+static void count_if(bool done, unsigned long *what)
+{
+	if (done)
+		count(what);
+}
+
 static bool stopped(void)
 {
 	return __atomic_load_n(&shared->stop, __ATOMIC_RELAXED);
@@ -95,6 +102,7 @@ static void worker(int id)
 static void killer(int id)
 {
 	char dir[300];
+	int status;
 	pid_t pid;
 
 	make(dir, sizeof(dir), "kill", id);
@@ -108,8 +116,9 @@ static void killer(int id)
 		}
 		path_sleep_ms(20 + pid % 50);
 		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-		count(&shared->kills);
+		waitpid(pid, &status, 0);
+		count_if(WIFSIGNALED(status) && path_cg_key(dir, "memory.path.stat", "records") > 0,
+			 &shared->kills);
 	}
 }
 
@@ -151,12 +160,13 @@ static void bomber(int id)
 static void gardener(int id)
 {
 	char dir[300];
+	bool tracked;
 	pid_t pid;
 	int i = 0;
 
 	while (!stopped()) {
 		make(dir, sizeof(dir), "garden", i++ % 8);
-		path_cg_write(dir, "memory.path.track", "1");
+		tracked = !path_cg_write(dir, "memory.path.track", "1");
 		pid = fork();
 		if (!pid) {
 			move_self(dir);
@@ -167,19 +177,18 @@ static void gardener(int id)
 		if (i & 1)
 			path_cg_write(dir, "memory.path.track", "0");
 		waitpid(pid, NULL, 0);
-		rmdir(dir);
-		count(&shared->cgroups);
+		count_if(!rmdir(dir) && tracked, &shared->cgroups);
 	}
 }
 
 static void switcher(int id)
 {
-	int most = path_slow() ? SWITCHES / 10 : SWITCHES;
+	int most = path_slow() ? SWITCHES / 10 : SWITCHES, tries = 0, ret;
 
 	while (!stopped()) {
-		if (shared->switches < (unsigned long)most) {
-			path_write(PATH_SYSFS "driver", shared->switches & 1 ? "emul" : "replay");
-			count(&shared->switches);
+		if (tries < most) {
+			ret = path_write(PATH_SYSFS "driver", tries++ & 1 ? "emul" : "replay");
+			count_if(!ret, &shared->switches);
 		} else {
 			path_write(PATH_SYSFS "driver", "emul");
 			path_sleep_ms(50);
@@ -189,24 +198,29 @@ static void switcher(int id)
 
 static void toggler(int id)
 {
+	bool off;
+
 	while (!stopped()) {
 		path_sleep_ms(300);
 		path_write(PATH_SYSFS "enabled", "0");
 		path_sleep_ms(10);
+		off = !path_get("enabled");
 		path_write(PATH_SYSFS "enabled", "1");
-		count(&shared->toggles);
+		count_if(off && path_get("enabled") == 1, &shared->toggles);
 	}
 }
 
 static void squeezer(int id)
 {
+	int ret;
+
 	while (!stopped()) {
-		path_cg_write(top, "memory.max", path_have_swap() ? "24M" : "200M");
+		ret = path_cg_write(top, "memory.max", path_have_swap() ? "24M" : "200M");
 		path_sleep_ms(200);
-		path_cg_write(top, "memory.max", "max");
+		ret |= path_cg_write(top, "memory.max", "max");
 		path_cg_write(top, "memory.reclaim", "8M");
 		path_sleep_ms(100);
-		count(&shared->limits);
+		count_if(!ret, &shared->limits);
 	}
 }
 
@@ -289,7 +303,7 @@ static void clean_up(void)
 int main(int argc, char **argv)
 {
 	unsigned int seconds = argc > 1 ? atoi(argv[1]) : 20;
-	long long before, after;
+	long long before, after, records;
 	bool none;
 
 	path_start(4, seconds + 90);
@@ -303,6 +317,7 @@ int main(int argc, char **argv)
 	clean_up();
 	wait_no_contexts();
 	before = slab_kb();
+	records = path_get("stats/records");
 	stress(seconds);
 	ksft_print_msg("%lu rounds, %lu kills, %lu forks, %lu cgroups\n", shared->rounds,
 		       shared->kills, shared->forks, shared->cgroups);
@@ -310,7 +325,8 @@ int main(int argc, char **argv)
 		       shared->toggles, shared->limits);
 	ksft_test_result(!shared->wrong, "all data is right\n");
 	ksft_test_result(shared->kills && shared->forks && shared->cgroups && shared->switches &&
-			 shared->toggles && shared->limits, "all was done\n");
+			 shared->toggles && shared->limits && path_get("stats/records") > records,
+			 "all was done\n");
 	none = wait_no_contexts();
 	ksft_print_msg("%lld contexts, %lld records\n", path_get("stats/contexts"),
 		       path_get("stats/records"));
