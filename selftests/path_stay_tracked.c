@@ -8,6 +8,8 @@
  * same: at once, or after the scan at the end of an epoch where that is what
  * finds the pages again. "The same" is to a hundredth: what fits into the buffer
  * is a thirtieth, and pages that escape might be just those.
+ *
+ * usage: path_stay_tracked [words of the names of the tests to run]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +42,8 @@
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ	22
 #endif
+
+#define NUMA_SCAN	"/sys/kernel/debug/sched/numa_balancing/scan_"
 
 static char *cg;
 
@@ -372,6 +376,15 @@ static int t_dontneed(void)
 	return result(tracked());
 }
 
+/*
+ * Written, fallen out of the buffer, and then only looked at: what says that the
+ * page is dirty must have gone with it, or reclaim drops the page.
+ */
+static bool looked_at(void)
+{
+	return go_round() && look_round() && look_round();
+}
+
 /* Either the old data or zeros, and a write keeps the page. */
 static int t_free(void)
 {
@@ -384,6 +397,8 @@ static int t_free(void)
 			return KSFT_FAIL;
 		*word(i) = i + rounds;
 	}
+	if (!looked_at())
+		return KSFT_FAIL;
 	path_cg_write(cg, "memory.reclaim", "2M");
 	return result(tracked_soon());
 }
@@ -410,21 +425,25 @@ static size_t resident(void)
 	return n;
 }
 
-static int t_swap(void)
+static bool swap_out(void)
 {
 	int i;
 
-	if (!path_have_swap())
-		return KSFT_SKIP;
 	for (i = 0; i < 50 && resident() > nr / 2; i++) {
 		path_cg_write(cg, "memory.reclaim", "4M");
 		path_sleep_ms(20);
 	}
-	if (resident() > nr / 2) {
+	if (resident() > nr / 2)
 		ksft_print_msg("%zu of %zu pages are still there\n", resident(), nr);
-		return KSFT_FAIL;
-	}
-	return result(tracked());
+	return resident() <= nr / 2;
+}
+
+/* The second time the pages have an old copy on the swap device. */
+static int t_swap(void)
+{
+	if (!path_have_swap())
+		return KSFT_SKIP;
+	return result(swap_out() && tracked() && looked_at() && swap_out() && tracked());
 }
 
 /* KSM: all pages the same, then each written again */
@@ -501,31 +520,33 @@ static int t_compaction(void)
 	return result(tracked_soon());
 }
 
-static long long vmstat(const char *key)
+/* How often NUMA balancing has been through this program; -1: not known */
+static long long numa_scans(void)
 {
-	char *text = path_slurp("/proc/vmstat");
-	long long value = path_text_key(text, key);
+	char *text = path_slurp("/proc/self/sched"), *at;
+	long long scans = -1;
 
+	at = text ? strstr(text, "mm->numa_scan_seq") : NULL;
+	if (at)
+		sscanf(at, "%*s : %lld", &scans);
 	free(text);
-	return value;
+	return scans;
 }
 
 /* It leaves tracked programs alone: two kinds of hints would be one too many. */
 static int t_numa_balancing(void)
 {
-	unsigned long end = path_now_ms() + 3000;
-	long long before, updates;
+	unsigned long end = path_now_ms() + 2000;
+	long long before = numa_scans();
 
-	if (access("/proc/sys/kernel/numa_balancing", W_OK))
+	if (access("/proc/sys/kernel/numa_balancing", W_OK) || before < 0)
 		return KSFT_SKIP;
 	path_write("/proc/sys/kernel/numa_balancing", "1");
-	before = vmstat("numa_pte_updates");
 	while (path_now_ms() < end)
 		if (!go_round())
 			return KSFT_FAIL;
-	updates = vmstat("numa_pte_updates") - before;
-	if (updates >= (long long)nr / 2) {
-		ksft_print_msg("%lld pages were scanned\n", updates);
+	if (numa_scans() != before) {
+		ksft_print_msg("scanned %lld times\n", numa_scans() - before);
 		return KSFT_FAIL;
 	}
 	return result(tracked() && tracked());
@@ -813,25 +834,36 @@ static int run_one(void *arg)
 	return ret ?: result(go_round());
 }
 
+static bool is_asked_for(const char *name, int argc, char **argv)
+{
+	return argc != 2 || strstr(name, argv[1]);
+}
+
 int main(int argc, char **argv)
 {
 	static const char * const saved[] = {
 		"/sys/kernel/mm/ksm/run", "/sys/kernel/mm/ksm/pages_to_scan",
 		"/sys/kernel/mm/ksm/sleep_millisecs", "/proc/sys/kernel/numa_balancing",
+		NUMA_SCAN "delay_ms", NUMA_SCAN "period_min_ms",
 	};
-	size_t i;
+	size_t i, plan = 0;
 	int ret;
 
 	if (argc == 3) {
 		cg = argv[2];
 		return executed();
 	}
-	path_start(ARRAY_SIZE(tests), 120);
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		plan += is_asked_for(tests[i].name, argc, argv);
+	path_start(plan, 120);
 	for (i = 0; i < ARRAY_SIZE(saved); i++)
 		path_save(saved[i]);
+	/* a program takes these when it begins */
+	path_write(NUMA_SCAN "delay_ms", "100");
+	path_write(NUMA_SCAN "period_min_ms", "100");
 	path_exact(PAB);
 	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (argc == 2 && !strstr(tests[i].name, argv[1]))
+		if (!is_asked_for(tests[i].name, argc, argv))
 			continue;
 		cg = path_cg(NULL, "stay");
 		ret = path_run(cg, run_one, (void *)&tests[i].fn, 30);
