@@ -211,14 +211,15 @@ static int works(void *arg)
 		for (i = 0; i < 512; i++)
 			if (p[i * WORDS]++ != round)
 				return KSFT_FAIL;
+	munmap((void *)p, 2 * MIB);
 	return KSFT_PASS;
 }
 
-/* A program that goes on all the while */
+/* A program that goes on all the while, and leaves the CPU to who writes */
 static int busy(void *arg)
 {
 	while (works(NULL) == KSFT_PASS)
-		;
+		path_sleep_ms(20);
 	return KSFT_FAIL;
 }
 
