@@ -140,9 +140,28 @@ static void set_up_cgroup(struct run *run)
 
 /* ---- the command -------------------------------------------------------- */
 
+static bool has_context(const struct cgroup *cgroup)
+{
+	struct keyed stat;
+	bool has = !cgroup_keyed(cgroup, "memory.path.stat", &stat) ||
+		   keyed_u64(&stat, "contexts", 1);
+
+	keyed_free(&stat);
+	return has;
+}
+
+/*
+ * The kernel follows who moves a moment later. Who executes a program meanwhile
+ * may be lost until the next epoch, so wait for it.
+ */
 static int enter_cgroup(void *cgroup)
 {
-	return cgroup_write(cgroup, "cgroup.procs", "0");
+	const struct timespec moment = { .tv_nsec = 2 * 1000 * 1000 };
+	int tries, err = cgroup_write(cgroup, "cgroup.procs", "0");
+
+	for (tries = 0; !err && tries < 250 && !has_context(cgroup); tries++)
+		nanosleep(&moment, NULL);
+	return err;
 }
 
 static void run_command(struct run *run)
