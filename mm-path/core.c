@@ -257,6 +257,20 @@ static void mmpath_feed(struct mmpath_ctx *ctx, unsigned long record)
 	}
 }
 
+/* The next records' places in the stacks are loaded side by side. */
+static void mmpath_look_ahead(struct mmpath_ctx *ctx, unsigned int tail, unsigned int head)
+{
+	u64 page[MMPATH_PREFETCH];
+	unsigned int nr;
+	int i;
+
+	for (nr = 0; nr < MMPATH_PREFETCH && tail != head; tail++)
+		page[nr++] = ctx->log[tail & (ctx->log_size - 1)] >> PAGE_SHIFT;
+	mmpath_regions_prefetch(&ctx->regions, page, nr);
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_prefetch(ctx->domains[i], ctx, page, nr);
+}
+
 static bool mmpath_lock_domains(struct mmpath_ctx *ctx, bool wait)
 {
 	int i;
@@ -304,6 +318,8 @@ void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 	spin_unlock(&ctx->log_lock);
 	nr = head - tail;
 	while (tail != head) {
+		if ((head - tail) % MMPATH_PREFETCH == 0)
+			mmpath_look_ahead(ctx, tail, head);
 		mmpath_feed(ctx, ctx->log[tail & (ctx->log_size - 1)]);
 		/* pairs with mmpath_log(): the slot may be written again */
 		smp_store_release(&ctx->log_tail, ++tail);
@@ -1039,8 +1055,12 @@ void __mmpath_exit(struct mm_struct *mm)
 	struct mmpath_ctx *ctx = rcu_dereference_protected(mm->mmpath,
 							   !atomic_read(&mm->mm_users));
 
-	if (ctx)
-		mmpath_detach(ctx, NULL);
+	if (!ctx)
+		return;
+	mmpath_detach(ctx, NULL);
+	/* exec, and tracked only after the new mm was there to inherit it */
+	if (current->mm && !rcu_access_pointer(current->mm->mmpath))
+		mmpath_request_sync();
 }
 
 #ifdef CONFIG_MMPATH_KUNIT_TEST

@@ -220,6 +220,27 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 }
 
 /**
+ * mmpath_domain_prefetch() - pages that mmpath_domain_touch() will get
+ * @dom: the domain, whose lock is held
+ * @ctx: whose pages they are
+ * @page: their numbers
+ * @nr: how many, at most MMPATH_PREFETCH
+ */
+void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+			    const u64 *page, unsigned int nr)
+{
+	u64 merged[MMPATH_PREFETCH];
+	unsigned int i;
+
+	lockdep_assert_held(&dom->lock);
+	if (dom->stopped)
+		return;
+	for (i = 0; i < nr; i++)
+		merged[i] = mmpath_domain_page(ctx, page[i]);
+	mmpath_stack_prefetch(&dom->lru, merged, nr);
+}
+
+/**
  * mmpath_domain_note() - remember what would go with the contexts
  * @dom: the domain, whose lock is held
  * @ctx: a member

@@ -720,7 +720,10 @@ static u64 emul_group_ns(struct task_struct *leader)
 	return ns;
 }
 
-/* What the program has run so far. To the nanosecond: bursts are short. */
+/*
+ * What the program has run so far, to the nanosecond, because bursts are short.
+ * 0 when it has gone and somebody else has kept its mm.
+ */
 static u64 emul_cpu_ns(struct mm_struct *mm)
 {
 	struct task_struct *owner;
@@ -728,7 +731,7 @@ static u64 emul_cpu_ns(struct mm_struct *mm)
 
 	rcu_read_lock();
 	owner = rcu_dereference(mm->owner);
-	if (!owner && current->flags & PF_EXITING)
+	if (!owner && (current->flags & PF_EXITING || current->in_execve))
 		owner = current;	/* the last one takes its mm along */
 	if (owner)
 		ns = emul_group_ns(owner);
@@ -838,6 +841,8 @@ static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	struct emul *e = ctx->drv_data;
 	u64 own_ns = emul_own_ns(ctx, mm);
 
+	if (emul_cpu_ns(mm) <= e->cpu_ns)
+		return own_ns;
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + emul_cost_ns(ctx));
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + own_ns);
 	if (e->burst_ns) {

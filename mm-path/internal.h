@@ -323,6 +323,8 @@ void mmpath_domain_put(struct mmpath_domain *dom);
 void mmpath_domain_reset(struct mmpath_domain *dom);
 void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift);
 void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page);
+void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+			    const u64 *page, unsigned int nr);
 void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 			  u64 first, u64 nr);
 void mmpath_domain_move(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,

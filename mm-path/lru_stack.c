@@ -92,6 +92,7 @@
 #define LEAF_IDS	(1U << (MMPATH_LEAF_SHIFT - ID_ORDER))
 #define BYTES_PER_PAGE	16
 #define BYTES_AT_LEAST	4096
+#define PREFETCH_FROM	(1U << 17)	/* pages; smaller stacks are in the cache */
 
 /* Prefix sums: that before child k is in half k % 2 of pair[k / 2]. */
 struct node {
@@ -509,12 +510,15 @@ s64 mmpath_stack_touch(struct mmpath_stack *s, u64 page)
  * @nr: how many; those after the first MMPATH_PREFETCH are ignored
  *
  * Loads what mmpath_stack_touch() will need of all of them at the same time
- * instead of one after the other. Changes nothing, and may be left out.
+ * instead of one after the other, if the stack is too large for the cache.
+ * Changes nothing, and may be left out.
  */
 void mmpath_stack_prefetch(const struct mmpath_stack *s, const u64 *page, unsigned int nr)
 {
 	u32 *place[MMPATH_PREFETCH], id, i, found = 0;
 
+	if (s->nr_pages < PREFETCH_FROM)
+		return;
 	for (i = 0; i < nr && i < MMPATH_PREFETCH; i++) {
 		if (!mmpath_sampled(page[i], s->shift))
 			continue;

@@ -55,7 +55,7 @@ const struct stack_ops stack_kept = {
 
 const struct stack_ops stack_ahead = {
 	.name = "kept+ahead",
-	.what = "the same, told of 16 records ahead (mmpath_stack_prefetch)",
+	.what = "the same, told of 16 records ahead, as the kernel does",
 	.cycle = 9,
 	.create = kept_create,
 	.touch = kept_touch,
