@@ -45,7 +45,7 @@ demo: kernel tools ## a real program's miss rate curve, drawn and proved
 check: deps ## every test that CI runs, on the lab kernel
 	tools/check/check
 
-check-all: DEPS += gcc-aarch64-linux-gnu
+check-all: DEPS += gcc-aarch64-linux-gnu bpftool clang dwarves libbpf-dev
 .PHONY: check-all
 check-all: deps ## the whole matrix: debug kernel, each patch, each symbol, arm64, W=1, C=2
 	tools/check/check --all
