@@ -522,7 +522,7 @@ bool path_parse_curve(const char *text, struct path_curve *c)
 	c->footprint = path_text_key(text, "footprint");
 	c->from = path_text_key(text, "resolved_from");
 	c->group = path_text_key(text, "group_pages");
-	max = c->footprint / c->group + 2;
+	max = strlen(line) / strlen("0 0 0 0\n") + 1;
 	c->misses = calloc(max, sizeof(*c->misses));
 	while ((line = next_line(line)) &&
 	       sscanf(line, "%llu %llu %llu %llu", &pages, &total, &recent, &epoch) == 4) {
