@@ -40,7 +40,7 @@ int on_epoch(struct trace_event_raw_mmpath_epoch *event)
 
 /* By the arguments of the tracepoint itself */
 SEC("tp_btf/mmpath_drain")
-int BPF_PROG(on_drain, u32 ctx, pid_t pid, unsigned int records)
+int BPF_PROG(on_drain, u32 id, pid_t pid, unsigned int records)
 {
 	u32 slot = 0;
 	u64 *count;

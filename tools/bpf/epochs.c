@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
@@ -23,6 +24,15 @@ static void stop(int number)
 {
 	(void)number;
 	stopped = 1;
+}
+
+/* Why a program does not load is many lines; we say one. */
+static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
 }
 
 static int print_epoch(void *unused, void *data, size_t size)
@@ -77,6 +87,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: epochs [SECONDS]\n");
 		return EX_USAGE;
 	}
+	libbpf_set_print(say_nothing);
 	signal(SIGINT, stop);
 	signal(SIGTERM, stop);
 	bpf = epochs_bpf__open_and_load();
