@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #define SWITCHES	1000
 #define NR_PAGES	1024UL
 #define SLOWER		5
+#define PACE		10
 
 /* Shared with all processes: how often each thing was done, and what was wrong */
 struct shared {
@@ -99,11 +101,12 @@ static void worker(int id)
 		go_rounds(50);
 }
 
-/* Killed at any moment */
+/* Killed at any moment, and once it is tracked for certain: that is what counts. */
 static void killer(int id)
 {
+	int status, wait, i = 0;
 	char dir[300];
-	int status;
+	bool tracked;
 	pid_t pid;
 
 	make(dir, sizeof(dir), "kill", id);
@@ -112,14 +115,16 @@ static void killer(int id)
 		pid = fork();
 		if (!pid) {
 			move_self(dir);
-			go_rounds(1000);
+			go_rounds(ULONG_MAX);
 			_exit(0);
 		}
 		path_sleep_ms(20 + pid % 50);
+		for (wait = i++ & 1 ? 0 : 1000; wait && !path_tracks(dir, pid) && !stopped(); wait--)
+			path_sleep_ms(10);
+		tracked = path_tracks(dir, pid);
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
-		count_if(WIFSIGNALED(status) && path_cg_key(dir, "memory.path.stat", "records") > 0,
-			 &shared->kills);
+		count_if(WIFSIGNALED(status) && tracked, &shared->kills);
 	}
 }
 
@@ -182,6 +187,12 @@ static void gardener(int id)
 	}
 }
 
+/* Time for the programs to get somewhere in, on a machine however slow */
+static void leave_ms(unsigned int ms)
+{
+	path_sleep_ms(path_slow() ? ms * PACE : ms);
+}
+
 static void switcher(int id)
 {
 	int most = path_slow() ? SWITCHES / 10 : SWITCHES, tries = 0, ret;
@@ -190,9 +201,11 @@ static void switcher(int id)
 		if (tries < most) {
 			ret = path_write(PATH_SYSFS "driver", tries++ & 1 ? "emul" : "replay");
 			count_if(!ret, &shared->switches);
+			if (path_slow())
+				leave_ms(20);
 		} else {
 			path_write(PATH_SYSFS "driver", "emul");
-			path_sleep_ms(50);
+			leave_ms(50);
 		}
 	}
 }
@@ -202,9 +215,9 @@ static void toggler(int id)
 	bool off;
 
 	while (!stopped()) {
-		path_sleep_ms(300);
+		leave_ms(300);
 		path_write(PATH_SYSFS "enabled", "0");
-		path_sleep_ms(10);
+		leave_ms(10);
 		off = !path_get("enabled");
 		path_write(PATH_SYSFS "enabled", "1");
 		count_if(off && path_get("enabled") == 1, &shared->toggles);
@@ -217,10 +230,10 @@ static void squeezer(int id)
 
 	while (!stopped()) {
 		ret = path_cg_write(top, "memory.max", path_have_swap() ? "24M" : "200M");
-		path_sleep_ms(200);
+		leave_ms(200);
 		ret |= path_cg_write(top, "memory.max", "max");
 		path_cg_write(top, "memory.reclaim", "8M");
-		path_sleep_ms(100);
+		leave_ms(100);
 		count_if(!ret, &shared->limits);
 	}
 }
@@ -330,12 +343,13 @@ int main(int argc, char **argv)
 	before = slab_kb();
 	records = path_get("stats/records");
 	stress(seconds);
+	ksft_test_result(!shared->wrong, "all data is right\n");
+	records = path_get("stats/records") - records;
+	ksft_test_result(all_done() && records > 0, "all was done\n");
 	ksft_print_msg("%lu rounds, %lu kills, %lu forks, %lu cgroups\n", shared->rounds,
 		       shared->kills, shared->forks, shared->cgroups);
-	ksft_print_msg("%lu switches, %lu toggles, %lu limits\n", shared->switches,
-		       shared->toggles, shared->limits);
-	ksft_test_result(!shared->wrong, "all data is right\n");
-	ksft_test_result(all_done() && path_get("stats/records") > records, "all was done\n");
+	ksft_print_msg("%lu switches, %lu toggles, %lu limits, %lld records\n", shared->switches,
+		       shared->toggles, shared->limits, records);
 	none = wait_no_contexts();
 	ksft_print_msg("%lld contexts, %lld records\n", path_get("stats/contexts"),
 		       path_get("stats/records"));
