@@ -34,8 +34,8 @@ kernel-stock: deps ## the unpatched kernel, to compare with (build/stock)
 	$(TREE) build --stock lab
 
 .PHONY: tools
-tools: deps ## the user's command and the simulator
-	@for d in tools/pathctl tools/pathsim; do [ ! -e $$d/Makefile ] || $(MAKE) -C $$d || exit 1; done
+tools: deps ## the user's command, the virtual hardware, the simulator
+	@for d in tools/pathctl tools/vpath tools/pathsim; do [ ! -e $$d/Makefile ] || $(MAKE) -C $$d || exit 1; done
 
 .PHONY: demo
 demo: kernel tools ## a real program's miss rate curve, drawn and proved

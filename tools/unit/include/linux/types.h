@@ -15,6 +15,12 @@ typedef int32_t s32;
 typedef unsigned long long u64;
 typedef long long s64;
 
+/* in headers of include/uapi */
+typedef u8 __u8;
+typedef u16 __u16;
+typedef u32 __u32;
+typedef u64 __u64;
+
 struct list_head {
 	struct list_head *next, *prev;
 };
