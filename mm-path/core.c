@@ -18,7 +18,8 @@
  *
  *	mmpath_mutex		drivers, enabling, attach and detach, epochs
  *	  mmap_lock		read, for the page tables; written by others
- *	    ctx->lock		regions and models of one context
+ *	    a driver's		for example of the log of hardware
+ *	     ctx->lock		regions and models of one context
  *	      domain->lock	merged stack; several in order of address
  *	        ctx->log_lock	head of the log
  *
@@ -46,6 +47,7 @@
 #include <trace/events/mmpath.h>
 
 DEFINE_STATIC_KEY_FALSE(mmpath_key);
+DEFINE_STATIC_KEY_FALSE(mmpath_hw_key);
 DEFINE_MUTEX(mmpath_mutex);	/* see above */
 DEFINE_SRCU(mmpath_srcu);
 LIST_HEAD(mmpath_drivers);
@@ -74,6 +76,7 @@ const char * const mmpath_stat_names[NR_MMPATH_STATS] = {
 	[MMPATH_DRIVER_SWITCHES]	= "driver_switches",
 	[MMPATH_SCANNED]		= "scanned",
 	[MMPATH_ESCAPED]		= "escaped",
+	[MMPATH_DRIVER_LOST]		= "driver_lost",
 };
 
 static void mmpath_epoch_fn(struct work_struct *work);
@@ -218,8 +221,13 @@ void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
 	}
 }
 
-/* In pages: the work must not pile up either, behind a few huge ones. */
-static bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
+/**
+ * mmpath_log_half_full() - should a driver that may sleep drain now?
+ * @ctx: the context
+ *
+ * In pages: the work must not pile up either, behind a few huge ones.
+ */
+bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
 {
 	return READ_ONCE(ctx->log_pages) >= ctx->log_size / 2;
 }
@@ -331,16 +339,43 @@ void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 }
 
 /**
- * mmpath_drain() - bring the models up to date
+ * mmpath_drain_log() - bring the models up to date with the context's log
  * @ctx: of this context
  *
  * Context: may sleep; takes ctx->lock and the locks of its domains.
  */
-void mmpath_drain(struct mmpath_ctx *ctx)
+void mmpath_drain_log(struct mmpath_ctx *ctx)
 {
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	mutex_unlock(&ctx->lock);
+}
+
+/**
+ * mmpath_drain_driver() - have the driver log what it holds back
+ * @ctx: of this context
+ *
+ * Context: may sleep; without ctx->lock.
+ */
+void mmpath_drain_driver(struct mmpath_ctx *ctx)
+{
+	const struct mmpath_driver *drv = READ_ONCE(ctx->drv);
+
+	if (drv && drv->drain)
+		drv->drain();
+}
+
+/**
+ * mmpath_drain() - bring the models up to date
+ * @ctx: of this context
+ *
+ * Context: may sleep; takes the driver's locks, ctx->lock and the locks of its
+ * domains.
+ */
+void mmpath_drain(struct mmpath_ctx *ctx)
+{
+	mmpath_drain_driver(ctx);
+	mmpath_drain_log(ctx);
 }
 
 /**
@@ -431,6 +466,7 @@ static int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 {
 	int i, ret = -ENOSPC;
 
+	mmpath_drain_driver(ctx);
 	mutex_lock(&ctx->lock);
 	if (mmpath_ctx_in(ctx, dom)) {
 		ret = 0;
@@ -453,6 +489,7 @@ static int mmpath_del_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 {
 	int i, left;
 
+	mmpath_drain_driver(ctx);
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	for (i = 0; i < ctx->nr_domains && ctx->domains[i] != dom; i++)
@@ -707,30 +744,85 @@ static void mmpath_switch_ctx(struct mmpath_ctx *ctx)
 	mmput_async(mm);
 }
 
+static int mmpath_start(const struct mmpath_driver *drv)
+{
+	return drv->start ? drv->start() : 0;
+}
+
+static void mmpath_stop(const struct mmpath_driver *drv)
+{
+	if (drv->stop)
+		drv->stop();
+}
+
+/* Only hardware wants to know of context switches and ticks. */
+static void mmpath_set_hw_key(bool on)
+{
+	if (on && mmpath_drv->use_context)
+		static_branch_enable(&mmpath_hw_key);
+	else
+		static_branch_disable(&mmpath_hw_key);
+}
+
 /**
  * mmpath_set_driver() - change the driver
  * @name: of the new one; the one in use is attached anew
  *
  * Models stay as they are. Context: may sleep; takes mmpath_mutex.
- * Return: 0, or -ENODEV if there is no such driver.
+ * Return: 0, or -ENODEV if there is no such driver, or no hardware for it, or what
+ * else keeps it from starting. On error all is as before.
  */
 int mmpath_set_driver(const char *name)
 {
-	struct mmpath_driver *drv;
+	struct mmpath_driver *old, *drv;
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+	int ret = -ENODEV;
+
+	mutex_lock(&mmpath_mutex);
+	old = mmpath_drv;
+	drv = mmpath_find_driver(name);
+	/* also when tracking is off, to say at once that it cannot be */
+	if (drv)
+		ret = mmpath_start(drv);
+	if (ret)
+		goto out;
+	trace_mmpath_driver(old->name, drv->name);
+	WRITE_ONCE(mmpath_drv, drv);
+	atomic_long_inc(&mmpath_stats[MMPATH_DRIVER_SWITCHES]);
+	mmpath_set_hw_key(mmpath_on());
+	mmpath_for_each_ctx(ctx, id)
+		mmpath_switch_ctx(ctx);
+	if (!mmpath_on())
+		mmpath_stop(drv);
+	else if (old != drv)
+		mmpath_stop(old);
+out:
+	mutex_unlock(&mmpath_mutex);
+	return ret;
+}
+
+/**
+ * mmpath_driver_lost() - a driver cannot go on
+ * @drv: the driver
+ *
+ * Its contexts stay, with what is known of them, and get no more records until
+ * another driver is chosen. Context: may sleep; takes mmpath_mutex.
+ */
+void mmpath_driver_lost(const struct mmpath_driver *drv)
+{
 	struct mmpath_ctx *ctx;
 	unsigned long id;
 
 	mutex_lock(&mmpath_mutex);
-	drv = mmpath_find_driver(name);
-	if (drv) {
-		trace_mmpath_driver(mmpath_drv->name, drv->name);
-		WRITE_ONCE(mmpath_drv, drv);
-		atomic_long_inc(&mmpath_stats[MMPATH_DRIVER_SWITCHES]);
-		mmpath_for_each_ctx(ctx, id)
-			mmpath_switch_ctx(ctx);
+	mmpath_for_each_ctx(ctx, id) {
+		if (ctx->drv != drv || !mmget_not_zero(ctx->mm))
+			continue;
+		mmpath_stop_driver(ctx, ctx->mm);
+		mmpath_count(ctx, MMPATH_DRIVER_LOST, 1);
+		mmput_async(ctx->mm);
 	}
 	mutex_unlock(&mmpath_mutex);
-	return drv ? 0 : -ENODEV;
 }
 
 /**
@@ -843,6 +935,7 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 	mmpath_control(ctx, false);
 	WRITE_ONCE(ctx->epoch_cost_ns, ctx->cost_ns - cost_ns);
 	WRITE_ONCE(ctx->epoch_own_ns, ctx->own_ns - own_ns);
+	mmpath_drain_driver(ctx);
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	mmpath_regions_close_epoch(&ctx->regions, ctx->scale_num, ctx->scale_den);
@@ -991,7 +1084,7 @@ void mmpath_set_epoch_ms(unsigned int ms)
  * @on: on
  *
  * Context: may sleep; takes mmpath_mutex.
- * Return: 0, or -ENODEV if there is no driver.
+ * Return: 0, or -ENODEV if there is no driver or no hardware for it.
  */
 int mmpath_set_enabled(bool on)
 {
@@ -1003,11 +1096,17 @@ int mmpath_set_enabled(bool on)
 	if (!mmpath_drv) {
 		ret = -ENODEV;
 	} else if (on) {
+		ret = mmpath_start(mmpath_drv);
+		if (ret)
+			goto out;
+		mmpath_set_hw_key(true);
 		static_branch_enable(&mmpath_key);
 		mmpath_queue_epoch();
 		mmpath_request_sync();
 	} else {
 		mmpath_detach_all();
+		mmpath_set_hw_key(false);
+		mmpath_stop(mmpath_drv);
 		static_branch_disable(&mmpath_key);
 	}
 out:

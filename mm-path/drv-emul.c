@@ -710,35 +710,6 @@ static void emul_mprotect(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 
 /* The cost, and keeping it below the target */
 
-static u64 emul_group_ns(struct task_struct *leader)
-{
-	u64 ns = READ_ONCE(leader->signal->sum_sched_runtime);
-	struct task_struct *t;
-
-	for_each_thread(leader, t)
-		ns += task_sched_runtime(t);
-	return ns;
-}
-
-/*
- * What the program has run so far, to the nanosecond, because bursts are short.
- * 0 when it has gone and somebody else has kept its mm.
- */
-static u64 emul_cpu_ns(struct mm_struct *mm)
-{
-	struct task_struct *owner;
-	u64 ns = 0;
-
-	rcu_read_lock();
-	owner = rcu_dereference(mm->owner);
-	if (!owner && (current->flags & PF_EXITING || current->in_execve))
-		owner = current;	/* the last one takes its mm along */
-	if (owner)
-		ns = emul_group_ns(owner);
-	rcu_read_unlock();
-	return ns;
-}
-
 static void emul_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 {
 	struct emul *e = ctx->drv_data;
@@ -762,7 +733,7 @@ static unsigned int emul_doublings(u64 have, u64 want)
 static u64 emul_own_ns(const struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	const struct emul *e = ctx->drv_data;
-	u64 ns = emul_cpu_ns(mm), taken_ns = emul_taken_ns(ctx);
+	u64 ns = mmpath_cpu_ns(mm), taken_ns = emul_taken_ns(ctx);
 
 	ns = ns > e->cpu_ns ? ns - e->cpu_ns : 1;
 	return max3(ns > taken_ns ? ns - taken_ns : 0, ns / 32, 1ULL);
@@ -810,7 +781,7 @@ static void emul_begin_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, u64 o
 	WRITE_ONCE(e->budget_ns, max(div_u64(target_ns * EMUL_BURST_PERCENT, 100),
 				     div_u64(epoch_ns, EMUL_MIN_BUDGET)));
 	e->fed_seen = READ_ONCE(ctx->fed);
-	e->cpu_ns = emul_cpu_ns(mm);
+	e->cpu_ns = mmpath_cpu_ns(mm);
 	e->burst_ns = 0;
 }
 
@@ -841,7 +812,7 @@ static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	struct emul *e = ctx->drv_data;
 	u64 own_ns = emul_own_ns(ctx, mm);
 
-	if (emul_cpu_ns(mm) <= e->cpu_ns)
+	if (mmpath_cpu_ns(mm) <= e->cpu_ns)
 		return own_ns;
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + emul_cost_ns(ctx));
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + own_ns);

@@ -7,6 +7,8 @@
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/cputime.h>
 #include "internal.h"
 
 /*
@@ -36,6 +38,38 @@ static u64 mmpath_shortest_trap = MMPATH_TRAP_NS;
 u64 mmpath_trap_ns(void)
 {
 	return READ_ONCE(mmpath_shortest_trap);
+}
+
+static u64 mmpath_group_ns(struct task_struct *leader)
+{
+	u64 ns = READ_ONCE(leader->signal->sum_sched_runtime);
+	struct task_struct *t;
+
+	for_each_thread(leader, t)
+		ns += task_sched_runtime(t);
+	return ns;
+}
+
+/**
+ * mmpath_cpu_ns() - CPU time of a program
+ * @mm: of the program
+ *
+ * To the nanosecond, because bursts are short. Context: any but interrupts.
+ * Return: nanoseconds so far; 0 when it has gone and somebody else has kept its mm.
+ */
+u64 mmpath_cpu_ns(struct mm_struct *mm)
+{
+	struct task_struct *owner;
+	u64 ns = 0;
+
+	rcu_read_lock();
+	owner = rcu_dereference(mm->owner);
+	if (!owner && (current->flags & PF_EXITING || current->in_execve))
+		owner = current;	/* the last one takes its mm along */
+	if (owner)
+		ns = mmpath_group_ns(owner);
+	rcu_read_unlock();
+	return ns;
 }
 
 static u64 mmpath_enter(unsigned int flags)
@@ -185,6 +219,7 @@ static void mmpath_change(struct mm_struct *mm, enum mmpath_map_op op,
 	ctx = mmpath_ctx_of(mm);
 	if (!ctx)
 		goto out;
+	mmpath_drain_driver(ctx);
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	if (mmpath_change_regions(ctx, op, page, nr, to_page, to_nr))
@@ -218,4 +253,37 @@ void __mmpath_mremap(struct mm_struct *mm, unsigned long from, unsigned long fro
 		     unsigned long to, unsigned long to_len)
 {
 	mmpath_change(mm, MMPATH_MOVE, from, from_len, to, to_len);
+}
+
+/**
+ * mmpath_number_of() - what the hardware knows an mm by
+ * @mm: the mm, or NULL
+ *
+ * Context: preemption is off.
+ * Return: 0 when its accesses are not to be looked at.
+ */
+u32 mmpath_number_of(struct mm_struct *mm)
+{
+	struct mmpath_ctx *ctx = mm ? rcu_dereference_sched(mm->mmpath) : NULL;
+
+	return ctx ? READ_ONCE(ctx->number) : 0;
+}
+
+void __mmpath_use_mm(struct mm_struct *mm)
+{
+	const struct mmpath_driver *drv = mmpath_driver();
+
+	/* exec is not under the scheduler's lock */
+	preempt_disable();
+	if (drv->use_context)
+		drv->use_context(mmpath_number_of(mm));
+	preempt_enable();
+}
+
+void __mmpath_tick(struct task_struct *curr)
+{
+	const struct mmpath_driver *drv = mmpath_driver();
+
+	if (drv->tick)
+		drv->tick(curr);
 }

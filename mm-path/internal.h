@@ -49,6 +49,7 @@ enum mmpath_stat {
 	MMPATH_DRIVER_SWITCHES,
 	MMPATH_SCANNED,
 	MMPATH_ESCAPED,
+	MMPATH_DRIVER_LOST,
 	NR_MMPATH_STATS,
 };
 
@@ -123,6 +124,7 @@ struct mmpath_domain {
  * @drv_data: the driver's
  * @shift: one page in 2^shift is tracked (see mmpath_sampled())
  * @pab_reach: pages the driver filters out, for people to read
+ * @number: what the hardware knows the context by, 0 if it does not
  * @log_lock: protects @log_head and the log's contents at it; innermost
  * @log: ring of @log_size records
  * @log_size: a power of two
@@ -159,6 +161,7 @@ struct mmpath_ctx {
 	void *drv_data;
 	unsigned int shift;
 	unsigned long pab_reach;
+	u32 number;
 	bool kicked;
 	atomic64_t hook_ns;
 	u64 fed;
@@ -213,13 +216,29 @@ struct mmpath_param {
 };
 
 /**
+ * struct mmpath_counter - a counter of a driver, a file in drivers/<name>/
+ * @name: of the file
+ * @offset: the driver's
+ */
+struct mmpath_counter {
+	const char *name;
+	unsigned int offset;
+};
+
+/**
  * struct mmpath_driver - a source of page accesses
  * @name: for people
  * @caps: MMPATH_CAP_*
  * @params: its parameters, ends with a nameless one; may be NULL
  * @check: are the parameters good together? Called with a new value in place,
  *	which is taken back if not. May be absent.
+ * @counters: what it counts, ends with a nameless one; may be NULL
+ * @read_counter: value of one of them; may sleep
  * @log_entries: size of a context's log, a power of two
+ * @start: it is to be the driver in use: switch hardware on and take over the
+ *	parameters, also when it was in use before. Called with mmpath_mutex;
+ *	may sleep. May be absent. On error all is as before.
+ * @stop: it is not the driver in use any more, and has no contexts. May be absent.
  * @attach: get ready for @ctx: allocate drv_data, set shift, pab_reach. Called
  *	with mmpath_mutex; may sleep. The hooks may be called from then on.
  *	On error nothing is left behind.
@@ -243,6 +262,12 @@ struct mmpath_param {
  *	hint_fault(), which gave access to that page alone; if not, the kernel
  *	may have mapped others with it.
  * @inject: a recorded access; may sleep. May be absent.
+ * @drain: hardware that holds records back: log them now, of all contexts. May
+ *	sleep; any lock outside ctx->lock may be held. May be absent.
+ * @use_context: this CPU runs the context of this number (see struct mmpath_ctx)
+ *	from now on, or none (0). Preemption is off, the scheduler's locks may be
+ *	held. May be absent.
+ * @tick: of the scheduler, in its interrupt; the task is running. May be absent.
  * @mprotect: entries in this range have become accessible. mmap_lock is held
  *	for writing.
  */
@@ -251,7 +276,11 @@ struct mmpath_driver {
 	unsigned int caps;
 	struct mmpath_param *params;
 	bool (*check)(void);
+	const struct mmpath_counter *counters;
+	u64 (*read_counter)(const struct mmpath_counter *counter);
 	unsigned int (*log_entries)(void);
+	int (*start)(void);
+	void (*stop)(void);
 	int (*attach)(struct mmpath_ctx *ctx);
 	void (*detach)(struct mmpath_ctx *ctx, struct mm_struct *mm);
 	void (*scan)(struct mmpath_ctx *ctx, struct mm_struct *mm);
@@ -264,6 +293,9 @@ struct mmpath_driver {
 	void (*mprotect)(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 			 unsigned long start, unsigned long end);
 	void (*inject)(struct mmpath_ctx *ctx, unsigned long record);
+	void (*drain)(void);
+	void (*use_context)(u32 number);
+	void (*tick)(struct task_struct *curr);
 	/* private: in mmpath_drivers, under mmpath_mutex */
 	struct list_head node;
 };
@@ -289,6 +321,9 @@ void mmpath_log(struct mmpath_ctx *ctx, unsigned long record);
 void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
 void mmpath_end_burst(struct mmpath_ctx *ctx);
 void mmpath_kick(struct mmpath_ctx *ctx);
+void mmpath_driver_lost(const struct mmpath_driver *drv);
+bool mmpath_log_half_full(const struct mmpath_ctx *ctx);
+void mmpath_drain_log(struct mmpath_ctx *ctx);
 
 /* core.c, for the user interface */
 int mmpath_set_enabled(bool on);
@@ -311,9 +346,12 @@ int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev);
 
 /* hooks.c */
 u64 mmpath_trap_ns(void);
+u64 mmpath_cpu_ns(struct mm_struct *mm);
+u32 mmpath_number_of(struct mm_struct *mm);
 
 /* core.c, for the hooks */
 void __mmpath_drain(struct mmpath_ctx *ctx, bool wait);
+void mmpath_drain_driver(struct mmpath_ctx *ctx);
 void mmpath_try_drain(struct mmpath_ctx *ctx);
 
 /* domain.c */

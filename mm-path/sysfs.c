@@ -228,6 +228,7 @@ struct mmpath_driver_attr {
 	struct kobj_attribute attr;
 	struct mmpath_driver *drv;
 	struct mmpath_param *param;
+	const struct mmpath_counter *counter;
 };
 
 static ssize_t mmpath_param_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
@@ -249,6 +250,14 @@ static ssize_t mmpath_param_store(struct kobject *kobj, struct kobj_attribute *a
 	return ret ?: count;
 }
 
+static ssize_t mmpath_counter_show(struct kobject *kobj, struct kobj_attribute *attr,
+				   char *buf)
+{
+	struct mmpath_driver_attr *a = container_of(attr, struct mmpath_driver_attr, attr);
+
+	return sysfs_emit(buf, "%llu\n", a->drv->read_counter(a->counter));
+}
+
 static ssize_t mmpath_caps_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	static const char * const names[] = {
@@ -263,36 +272,65 @@ static ssize_t mmpath_caps_show(struct kobject *kobj, struct kobj_attribute *att
 	return len + sysfs_emit_at(buf, len, "\n");
 }
 
-static int __init mmpath_add_param(struct kobject *dir, struct mmpath_driver *drv,
-				   struct mmpath_param *param)
+static struct mmpath_driver_attr * __init mmpath_new_attr(struct mmpath_driver *drv)
 {
 	struct mmpath_driver_attr *a = kzalloc(sizeof(*a), GFP_KERNEL);
 
+	if (a)
+		a->drv = drv;
+	return a;
+}
+
+static int __init mmpath_add_caps(struct kobject *dir, struct mmpath_driver *drv)
+{
+	struct mmpath_driver_attr *a = mmpath_new_attr(drv);
+
 	if (!a)
 		return -ENOMEM;
-	a->drv = drv;
+	mmpath_init_ro(&a->attr, "caps", mmpath_caps_show);
+	return sysfs_create_file(dir, &a->attr.attr);
+}
+
+static int __init mmpath_add_param(struct kobject *dir, struct mmpath_driver *drv,
+				   struct mmpath_param *param)
+{
+	struct mmpath_driver_attr *a = mmpath_new_attr(drv);
+
+	if (!a)
+		return -ENOMEM;
 	a->param = param;
-	if (param) {
-		mmpath_init_ro(&a->attr, param->name, mmpath_param_show);
-		a->attr.attr.mode = 0644;
-		a->attr.store = mmpath_param_store;
-	} else {
-		mmpath_init_ro(&a->attr, "caps", mmpath_caps_show);
-	}
+	mmpath_init_ro(&a->attr, param->name, mmpath_param_show);
+	a->attr.attr.mode = 0644;
+	a->attr.store = mmpath_param_store;
+	return sysfs_create_file(dir, &a->attr.attr);
+}
+
+static int __init mmpath_add_counter(struct kobject *dir, struct mmpath_driver *drv,
+				     const struct mmpath_counter *counter)
+{
+	struct mmpath_driver_attr *a = mmpath_new_attr(drv);
+
+	if (!a)
+		return -ENOMEM;
+	a->counter = counter;
+	mmpath_init_ro(&a->attr, counter->name, mmpath_counter_show);
 	return sysfs_create_file(dir, &a->attr.attr);
 }
 
 static int __init mmpath_init_driver(struct kobject *parent, struct mmpath_driver *drv)
 {
 	struct kobject *dir = kobject_create_and_add(drv->name, parent);
+	const struct mmpath_counter *counter;
 	struct mmpath_param *param;
 	int ret;
 
 	if (!dir)
 		return -ENOMEM;
-	ret = mmpath_add_param(dir, drv, NULL);
+	ret = mmpath_add_caps(dir, drv);
 	for (param = drv->params; !ret && param && param->name; param++)
 		ret = mmpath_add_param(dir, drv, param);
+	for (counter = drv->counters; !ret && counter && counter->name; counter++)
+		ret = mmpath_add_counter(dir, drv, counter);
 	return ret;
 }
 

@@ -11,11 +11,13 @@
 #include <linux/jump_label.h>
 #include <linux/mm_types.h>
 
+struct task_struct;
 struct vm_fault;
 
 #ifdef CONFIG_MMPATH
 
 DECLARE_STATIC_KEY_FALSE(mmpath_key);
+DECLARE_STATIC_KEY_FALSE(mmpath_hw_key);
 
 bool __mmpath_hint_fault(struct vm_fault *vmf);
 bool __mmpath_hint_fault_pmd(struct vm_fault *vmf);
@@ -30,6 +32,8 @@ void __mmpath_mremap(struct mm_struct *mm, unsigned long from, unsigned long fro
 		     unsigned long to, unsigned long to_len);
 void __mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent);
 void __mmpath_exit(struct mm_struct *mm);
+void __mmpath_use_mm(struct mm_struct *mm);
+void __mmpath_tick(struct task_struct *curr);
 
 static inline bool mmpath_on(void)
 {
@@ -122,6 +126,23 @@ static inline void mmpath_exit(struct mm_struct *mm)
 		__mmpath_exit(mm);
 }
 
+/*
+ * This CPU uses @mm from now on, or no memory of a user (NULL). It is that of the
+ * task that is running, or is about to.
+ */
+static inline void mmpath_use_mm(struct mm_struct *mm)
+{
+	if (static_branch_unlikely(&mmpath_hw_key))
+		__mmpath_use_mm(mm);
+}
+
+/* The scheduler's tick, interrupts off; @curr is running */
+static inline void mmpath_tick(struct task_struct *curr)
+{
+	if (static_branch_unlikely(&mmpath_hw_key))
+		__mmpath_tick(curr);
+}
+
 #else /* !CONFIG_MMPATH */
 
 static inline void mmpath_mm_init(struct mm_struct *mm) { }
@@ -174,6 +195,8 @@ static inline void mmpath_mremap(struct mm_struct *mm, unsigned long from,
 
 static inline void mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent) { }
 static inline void mmpath_exit(struct mm_struct *mm) { }
+static inline void mmpath_use_mm(struct mm_struct *mm) { }
+static inline void mmpath_tick(struct task_struct *curr) { }
 
 #endif /* CONFIG_MMPATH */
 

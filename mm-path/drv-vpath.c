@@ -1,0 +1,778 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Virtual page access tracking hardware (thesis 4.2.1, as a device of QEMU).
+ *
+ * Each CPU has a unit that sees its accesses, filters out those to hot pages and
+ * logs the others in memory that it shares with us. What it looks like is in
+ * Documentation/mm/path/vpath-device.rst.
+ *
+ *	switch of mm  ->  the unit is told the number of the context
+ *	access        ->  unit: TLB -> PAB -> filter -> log of this CPU
+ *	tick          ->  the log fills: task_work   (or: interrupt, its thread)
+ *	drain         ->  logs of all CPUs, merged in order -> contexts' logs
+ *
+ * A context's number is given out once in 2^32 and is found in a table, so a
+ * record that comes late, when its context has gone, finds nothing and cannot
+ * reach another. With the numbers of contexts, the tails of the logs are all that
+ * the device is asked to believe: whatever it writes into its memory is read once
+ * and checked, and a device that says what cannot be is not used any more.
+ *
+ * Locks: vpath.drain_lock is outside ctx->lock and inside mmap_lock, for the
+ * hooks of mappings drain before they change regions. A unit's registers are
+ * written on its own CPU with interrupts off, but for the tail, which belongs to
+ * the drain. vpath.bar and the units come and go on their own CPUs (CPU hotplug
+ * callbacks) and under drain_lock.
+ */
+#define pr_fmt(fmt) "mmpath: vpath: " fmt
+
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
+#include <uapi/linux/mmpath_vpath.h>
+#include "internal.h"
+
+enum vpath_param {
+	VPATH_PARAM_PAB_ENTRIES,
+	VPATH_PARAM_PAB_WAYS,
+	VPATH_PARAM_TLB_ENTRIES,
+	VPATH_PARAM_TLB_WAYS,
+	VPATH_PARAM_TLB_TAGGED,
+	VPATH_PARAM_FILTER_ENTRIES,
+	VPATH_PARAM_LOG_ENTRIES,
+	VPATH_PARAM_SAMPLE_SHIFT,
+	VPATH_PARAM_DUTY_PERCENT,
+	VPATH_PARAM_DUTY_PERIOD,
+	VPATH_PARAM_INTERRUPT,
+	VPATH_PARAM_THRESHOLD,
+	NR_VPATH_PARAMS,
+};
+
+static struct mmpath_param vpath_params[NR_VPATH_PARAMS + 1] = {
+	[VPATH_PARAM_PAB_ENTRIES]	= { "pab_entries", 2048, 128, 32768, true },
+	[VPATH_PARAM_PAB_WAYS]		= { "pab_ways", 16, 1, 32768, true },
+	[VPATH_PARAM_TLB_ENTRIES]	= { "tlb_entries", 128, 1, 4096, true },
+	[VPATH_PARAM_TLB_WAYS]		= { "tlb_ways", 16, 1, 4096, true },
+	[VPATH_PARAM_TLB_TAGGED]	= { "tlb_tagged", 0, 0, 1, false },
+	[VPATH_PARAM_FILTER_ENTRIES]	= { "filter_entries", 64, 0, 1024, false },
+	[VPATH_PARAM_LOG_ENTRIES]	= { "log_entries", 4096, 64, 1 << 16, true },
+	[VPATH_PARAM_SAMPLE_SHIFT]	= { "sample_shift", 0, 0, MMPATH_MAX_SHIFT, false },
+	[VPATH_PARAM_DUTY_PERCENT]	= { "duty_percent", 100, 1, 100, false },
+	[VPATH_PARAM_DUTY_PERIOD]	= { "duty_period", 1 << 24, 1000, 1U << 31, false },
+	[VPATH_PARAM_INTERRUPT]		= { "interrupt", 0, 0, 1, false },
+	[VPATH_PARAM_THRESHOLD]		= { "threshold", 128, 1, 1 << 20, false },
+};
+
+/* The log of one unit, as the drain sees it */
+struct vpath_log {
+	struct vpath_unit *reg;
+	const struct vpath_record *records;
+	u32 tail, head;
+};
+
+/**
+ * struct vpath - the device
+ * @drain_lock: protects @bar, @logs, @nr_logs and everything below
+ * @bar: its memory, NULL without a device
+ * @nr_logs: units it has
+ * @logs: of each unit
+ * @log_entries: records each of them holds
+ * @broken: it said what cannot be
+ * @late: records of contexts that had gone
+ * @started: it is the driver in use; written under mmpath_mutex
+ * @ctxs: contexts by number
+ * @next_number: to be given out
+ * @most: largest number that was given out
+ */
+struct vpath {
+	struct mutex drain_lock;	/* see above */
+	char *bar;
+	unsigned int nr_logs;
+	struct vpath_log logs[VPATH_MAX_UNITS];
+	u32 log_entries;
+	bool broken;
+	u64 late;
+	bool started;
+	struct xarray ctxs;
+	u32 next_number, most;
+};
+
+static struct vpath vpath = {
+	.drain_lock = __MUTEX_INITIALIZER(vpath.drain_lock),
+	.ctxs = XARRAY_INIT(vpath.ctxs, XA_FLAGS_ALLOC1),
+};
+
+/**
+ * struct vpath_cpu - what a CPU knows of its unit
+ * @reg: NULL when it has none
+ * @context: number that the unit was told last
+ * @work: drains when its task returns to user space; next is itself when idle
+ */
+struct vpath_cpu {
+	struct vpath_unit *reg;
+	u32 context;
+	struct callback_head work;
+};
+
+static DEFINE_PER_CPU(struct vpath_cpu, vpath_cpus);
+
+/* Of a context: what the epoch began with, and what drains took in the program */
+struct vpath_ctx {
+	u64 hook_seen;
+	u64 cpu_ns;
+	u64 inside_ns, inside_seen;
+};
+
+static unsigned long vpath_param(enum vpath_param which)
+{
+	return READ_ONCE(vpath_params[which].val);
+}
+
+/*
+ * Commands are instructions. On a CPU without the device they do nothing, so the
+ * registers say whether one was obeyed. Interrupts are off.
+ */
+#define vpath_do(nr) \
+	asm volatile("nopl %c0(%%rax)" : : "i" (VPATH_COMMAND(nr)) : "memory")
+
+/* A broken device */
+
+static void vpath_lost_fn(struct work_struct *work);
+static DECLARE_WORK(vpath_lost_work, vpath_lost_fn);
+
+static void vpath_break(const char *why)
+{
+	lockdep_assert_held(&vpath.drain_lock);
+	if (vpath.broken)
+		return;
+	vpath.broken = true;
+	pr_err("the device is broken and not used any more: %s\n", why);
+	queue_work(system_unbound_wq, &vpath_lost_work);
+}
+
+/* Draining */
+
+struct vpath_drain {
+	struct mmpath_ctx *ctx;		/* of the last record */
+	u32 number;			/* its number */
+	u64 since;			/* local_clock() when its records began */
+};
+
+static void vpath_charge(struct vpath_drain *d)
+{
+	u64 now = local_clock();
+	struct vpath_ctx *v;
+
+	if (d->ctx) {
+		mmpath_drain_log(d->ctx);
+		now = local_clock();
+		v = d->ctx->drv_data;
+		atomic64_add(now - d->since, &d->ctx->hook_ns);
+		if (current->mm == d->ctx->mm)
+			v->inside_ns += now - d->since;
+	}
+	d->since = now;
+}
+
+static void vpath_find(struct vpath_drain *d, u32 number)
+{
+	vpath_charge(d);
+	d->number = number;
+	d->ctx = xa_load(&vpath.ctxs, number);
+	if (!number || number > vpath.most)
+		vpath_break("a context that never was");
+}
+
+/* Accesses are missing before this: for every context that may have made them. */
+static void vpath_resumed(void)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long number;
+
+	xa_for_each(&vpath.ctxs, number, ctx)
+		mmpath_end_burst(ctx);
+}
+
+static void vpath_deliver(struct vpath_drain *d, const struct vpath_record *r)
+{
+	unsigned int order = r->addr >> VPATH_RECORD_ORDER & 31;
+	unsigned long addr = r->addr & ~(u64)VPATH_RECORD_FLAGS;
+
+	if (r->context != d->number)
+		vpath_find(d, r->context);
+	if (!d->ctx) {
+		vpath.late++;
+	} else if (r->addr & VPATH_RECORD_RESUMED) {
+		vpath_resumed();
+	} else if (addr >= TASK_SIZE_MAX || order > PMD_ORDER) {
+		vpath_break("an address that cannot be");
+	} else {
+		mmpath_log(d->ctx, mmpath_record(addr, order, r->addr & VPATH_RECORD_WRITE));
+		if (mmpath_log_half_full(d->ctx))
+			mmpath_drain_log(d->ctx);
+	}
+}
+
+static const struct vpath_record *vpath_oldest(const struct vpath_log *log)
+{
+	return &log->records[log->tail & (vpath.log_entries - 1)];
+}
+
+/*
+ * The log whose next record is the oldest, and in @limit the stamp up to which it
+ * stays that: no other log has an older one.
+ */
+static struct vpath_log *vpath_first(u32 *limit)
+{
+	struct vpath_log *first = NULL, *log;
+	u32 stamp, best = 0;
+
+	*limit = 0;
+	for (log = vpath.logs; log < vpath.logs + vpath.nr_logs; log++) {
+		if (log->tail == log->head)
+			continue;
+		stamp = READ_ONCE(vpath_oldest(log)->stamp);
+		if (!first) {
+			*limit = stamp + S32_MAX;
+		} else if ((s32)(stamp - best) > 0) {
+			if ((s32)(stamp - *limit) < 0)
+				*limit = stamp;
+			continue;
+		} else {
+			*limit = best;
+		}
+		first = log;
+		best = stamp;
+	}
+	return first;
+}
+
+/* What has been logged so far; more may come meanwhile, for the next drain. */
+static void vpath_look(void)
+{
+	struct vpath_log *log;
+
+	for (log = vpath.logs; log < vpath.logs + vpath.nr_logs; log++) {
+		/* pairs with the device: the records are there */
+		log->head = smp_load_acquire(&log->reg->head);
+		if (log->head - log->tail <= vpath.log_entries)
+			continue;
+		log->head = log->tail;
+		vpath_break("more records than fit its log");
+	}
+}
+
+static void vpath_drain_one(struct vpath_drain *d, struct vpath_log *log, u32 limit)
+{
+	struct vpath_record r;
+
+	do {
+		r = *vpath_oldest(log);
+		barrier();	/* from here on what was read is what was checked */
+		vpath_deliver(d, &r);
+		/* pairs with the device: the slot may be written again */
+		smp_store_release(&log->reg->tail, ++log->tail);
+		cond_resched();
+	} while (log->tail != log->head && !vpath.broken &&
+		 (s32)(READ_ONCE(vpath_oldest(log)->stamp) - limit) < 0);
+}
+
+static void __vpath_drain(void)
+{
+	struct vpath_drain d = { .since = local_clock() };
+	struct vpath_log *log;
+	u32 limit;
+
+	lockdep_assert_held(&vpath.drain_lock);
+	if (vpath.broken)
+		return;
+	vpath_look();
+	while (!vpath.broken && (log = vpath_first(&limit)))
+		vpath_drain_one(&d, log, limit);
+	vpath_charge(&d);
+}
+
+static void vpath_drain(void)
+{
+	mutex_lock(&vpath.drain_lock);
+	__vpath_drain();
+	mutex_unlock(&vpath.drain_lock);
+}
+
+static void vpath_work_fn(struct callback_head *work)
+{
+	/* the tick may queue it again; somebody who drains already does our part */
+	WRITE_ONCE(work->next, work);
+	if (mutex_trylock(&vpath.drain_lock)) {
+		__vpath_drain();
+		mutex_unlock(&vpath.drain_lock);
+	}
+}
+
+/* From the tick: not a place to drain in, but the way back to user space is. */
+static void vpath_tick(struct task_struct *curr)
+{
+	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
+
+	if (!c->reg || !curr->mm || curr->flags & (PF_EXITING | PF_KTHREAD) ||
+	    READ_ONCE(c->work.next) != &c->work ||
+	    READ_ONCE(c->reg->head) - READ_ONCE(c->reg->tail) < vpath_param(VPATH_PARAM_THRESHOLD))
+		return;
+	if (task_work_add(curr, &c->work, TWA_RESUME))
+		WRITE_ONCE(c->work.next, &c->work);
+}
+
+static irqreturn_t vpath_interrupt(int irq, void *data)
+{
+	return READ_ONCE(vpath.started) ? IRQ_WAKE_THREAD : IRQ_NONE;
+}
+
+static irqreturn_t vpath_interrupt_thread(int irq, void *data)
+{
+	vpath_drain();
+	return IRQ_HANDLED;
+}
+
+/* Units */
+
+/* @number runs on this CPU from now on. Preemption is off. */
+static void vpath_use_context(u32 number)
+{
+	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
+
+	if (!c->reg || c->context == number)
+		return;
+	c->context = number;
+	WRITE_ONCE(c->reg->context, number);
+	vpath_do(VPATH_CONTEXT);
+}
+
+static void vpath_use_current(void *unused)
+{
+	vpath_use_context(mmpath_number_of(current->mm));
+}
+
+static void vpath_set_duty(struct vpath_unit *reg)
+{
+	u64 period = vpath_param(VPATH_PARAM_DUTY_PERIOD);
+	unsigned long percent = vpath_param(VPATH_PARAM_DUTY_PERCENT);
+
+	reg->duty_period = percent < 100 ? period : 0;
+	reg->duty_on = percent < 100 ? div_u64(period * percent, 100) : 0;
+}
+
+static u32 vpath_control(void)
+{
+	u32 control = VPATH_ENABLE;
+
+	if (vpath_param(VPATH_PARAM_INTERRUPT))
+		control |= VPATH_INTERRUPT;
+	if (vpath_param(VPATH_PARAM_TLB_TAGGED))
+		control |= VPATH_TAGGED_TLB;
+	return control;
+}
+
+/* On the CPU, interrupts off: @data is where a failure is noted, or NULL. */
+static void vpath_switch_on(void *data)
+{
+	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
+	struct vpath_unit *reg = c->reg;
+
+	if (!reg)
+		return;
+	reg->tlb_entries = vpath_param(VPATH_PARAM_TLB_ENTRIES);
+	reg->tlb_ways = vpath_param(VPATH_PARAM_TLB_WAYS);
+	reg->pab_entries = vpath_param(VPATH_PARAM_PAB_ENTRIES);
+	reg->pab_ways = vpath_param(VPATH_PARAM_PAB_WAYS);
+	reg->filter_entries = vpath_param(VPATH_PARAM_FILTER_ENTRIES);
+	reg->relog = 0;
+	reg->sample_shift = vpath_param(VPATH_PARAM_SAMPLE_SHIFT);
+	vpath_set_duty(reg);
+	reg->only_context = 0;
+	reg->threshold = vpath_param(VPATH_PARAM_THRESHOLD);
+	c->context = mmpath_number_of(current->mm);
+	reg->context = c->context;
+	reg->control = vpath_control();
+	WRITE_ONCE(reg->status, U32_MAX);
+	vpath_do(VPATH_SYNC);
+	if (READ_ONCE(reg->status) != VPATH_OK && data)
+		atomic_inc(data);
+}
+
+static void vpath_switch_off(void *unused)
+{
+	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
+
+	if (!c->reg)
+		return;
+	c->context = 0;
+	c->reg->context = 0;
+	c->reg->control = 0;
+	vpath_do(VPATH_SYNC);
+}
+
+static void vpath_stop(void)
+{
+	cpus_read_lock();
+	WRITE_ONCE(vpath.started, false);
+	on_each_cpu(vpath_switch_off, NULL, 1);
+	cpus_read_unlock();
+}
+
+static int vpath_start(void)
+{
+	atomic_t failed = ATOMIC_INIT(0);
+	bool there;
+
+	mutex_lock(&vpath.drain_lock);
+	there = vpath.bar && !vpath.broken;
+	mutex_unlock(&vpath.drain_lock);
+	if (!there)
+		return -ENODEV;
+	cpus_read_lock();
+	WRITE_ONCE(vpath.started, true);
+	on_each_cpu(vpath_switch_on, &failed, 1);
+	cpus_read_unlock();
+	if (!atomic_read(&failed))
+		return 0;
+	pr_err("%d units did not take their settings\n", atomic_read(&failed));
+	vpath_stop();
+	return -EIO;
+}
+
+/* Contexts */
+
+static int vpath_attach(struct mmpath_ctx *ctx)
+{
+	struct vpath_ctx *v = kzalloc(sizeof(*v), GFP_KERNEL);
+	int ret = -ENODEV;
+	u32 number;
+
+	if (!v)
+		return -ENOMEM;
+	v->cpu_ns = mmpath_cpu_ns(ctx->mm);
+	v->hook_seen = atomic64_read(&ctx->hook_ns);
+	ctx->drv_data = v;
+	mutex_lock(&vpath.drain_lock);
+	if (vpath.bar && !vpath.broken)
+		ret = xa_alloc_cyclic(&vpath.ctxs, &number, ctx, XA_LIMIT(1, U32_MAX),
+				      &vpath.next_number, GFP_KERNEL);
+	if (ret >= 0)
+		vpath.most = max(vpath.most, number);
+	mutex_unlock(&vpath.drain_lock);
+	if (ret < 0) {
+		ctx->drv_data = NULL;
+		kfree(v);
+		return ret;
+	}
+	ctx->pab_reach = vpath_param(VPATH_PARAM_PAB_ENTRIES);
+	mmpath_set_shift(ctx, vpath_param(VPATH_PARAM_SAMPLE_SHIFT));
+	WRITE_ONCE(ctx->number, number);
+	return 0;
+}
+
+/* The time of drains is a cost, and the program's own where it drained itself. */
+static void vpath_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	struct vpath_ctx *v = ctx->drv_data;
+	u64 cpu_ns = mmpath_cpu_ns(mm), hook_ns = atomic64_read(&ctx->hook_ns);
+	u64 inside_ns = READ_ONCE(v->inside_ns), own_ns, drained_ns;
+
+	if (cpu_ns <= v->cpu_ns)
+		return;
+	own_ns = cpu_ns - v->cpu_ns;
+	drained_ns = inside_ns - v->inside_seen;
+	WRITE_ONCE(ctx->own_ns, ctx->own_ns + (own_ns > drained_ns ? own_ns - drained_ns : 1));
+	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + hook_ns - v->hook_seen);
+	v->cpu_ns = cpu_ns;
+	v->hook_seen = hook_ns;
+	v->inside_seen = inside_ns;
+}
+
+static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
+{
+	if (early)
+		return;
+	vpath_account(ctx, mm);
+	ctx->scale_num = 100;
+	ctx->scale_den = vpath_param(VPATH_PARAM_DUTY_PERCENT);
+}
+
+/* What was logged is delivered. Should more come, it finds nobody. */
+static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	u32 number = ctx->number;
+
+	WRITE_ONCE(ctx->number, 0);
+	if (mm)
+		on_each_cpu(vpath_use_current, NULL, 1);
+	mutex_lock(&vpath.drain_lock);
+	__vpath_drain();
+	xa_erase(&vpath.ctxs, number);
+	mutex_unlock(&vpath.drain_lock);
+	vpath_account(ctx, ctx->mm);
+	kfree(ctx->drv_data);
+}
+
+/* CPUs that run the program just now are told; and what idle ones have is fetched. */
+static void vpath_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	on_each_cpu(vpath_use_current, NULL, 1);
+	vpath_drain();
+}
+
+static bool vpath_check(void)
+{
+	return vpath_param(VPATH_PARAM_PAB_WAYS) <= vpath_param(VPATH_PARAM_PAB_ENTRIES) &&
+	       vpath_param(VPATH_PARAM_TLB_WAYS) <= vpath_param(VPATH_PARAM_TLB_ENTRIES);
+}
+
+static unsigned int vpath_log_entries(void)
+{
+	return vpath_param(VPATH_PARAM_LOG_ENTRIES);
+}
+
+/* Counters of all units together; written by the device, so only shown */
+#define VPATH_COUNTER(_name)	{ #_name, offsetof(struct vpath_unit, counters._name) }
+
+static const struct mmpath_counter vpath_counters[] = {
+	VPATH_COUNTER(accesses),
+	VPATH_COUNTER(tlb_misses),
+	VPATH_COUNTER(pab_misses),
+	VPATH_COUNTER(filter_misses),
+	VPATH_COUNTER(unsampled),
+	VPATH_COUNTER(paused),
+	VPATH_COUNTER(logged),
+	VPATH_COUNTER(overflowed),
+	VPATH_COUNTER(interrupts),
+	{ "late" },
+	{ }
+};
+
+static u64 vpath_read_counter(const struct mmpath_counter *counter)
+{
+	struct vpath_log *log;
+	u64 sum = 0;
+
+	mutex_lock(&vpath.drain_lock);
+	if (!counter->offset)
+		sum = vpath.late;
+	for (log = vpath.logs; counter->offset && log < vpath.logs + vpath.nr_logs; log++)
+		sum += READ_ONCE(*(u64 *)((char *)log->reg + counter->offset));
+	mutex_unlock(&vpath.drain_lock);
+	return sum;
+}
+
+static struct mmpath_driver vpath_driver = {
+	.name = "vpath",
+	.caps = MMPATH_CAP_COMPLETE | MMPATH_CAP_SAMPLED | MMPATH_CAP_BURST | MMPATH_CAP_HARDWARE,
+	.params = vpath_params,
+	.check = vpath_check,
+	.counters = vpath_counters,
+	.read_counter = vpath_read_counter,
+	.log_entries = vpath_log_entries,
+	.start = vpath_start,
+	.stop = vpath_stop,
+	.attach = vpath_attach,
+	.detach = vpath_detach,
+	.scan = vpath_scan,
+	.epoch = vpath_epoch,
+	.drain = vpath_drain,
+	.use_context = vpath_use_context,
+	.tick = vpath_tick,
+};
+
+static void vpath_lost_fn(struct work_struct *work)
+{
+	mmpath_driver_lost(&vpath_driver);
+	vpath_stop();
+}
+
+/* CPUs */
+
+static struct vpath_unit *vpath_unit(char *bar, unsigned int nr)
+{
+	return (struct vpath_unit *)(bar + VPATH_UNIT_OFFSET + nr * VPATH_UNIT_STRIDE);
+}
+
+/*
+ * Which unit is this CPU's? The commands of the device are all there is to ask,
+ * and CPUs are brought up one by one.
+ */
+static int vpath_cpu_online(unsigned int cpu)
+{
+	struct vpath_device *device = (struct vpath_device *)vpath.bar;
+	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
+	unsigned long flags;
+	u32 nr;
+
+	local_irq_save(flags);
+	WRITE_ONCE(device->unit, U32_MAX);
+	vpath_do(VPATH_IDENTIFY);
+	nr = READ_ONCE(device->unit);
+	if (nr < vpath.nr_logs) {
+		c->reg = vpath_unit(vpath.bar, nr);
+		if (vpath.started)
+			vpath_switch_on(NULL);
+	}
+	local_irq_restore(flags);
+	if (nr >= vpath.nr_logs)
+		pr_warn("CPU %u has no unit\n", cpu);
+	return 0;
+}
+
+static int vpath_cpu_offline(unsigned int cpu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	vpath_switch_off(NULL);
+	this_cpu_ptr(&vpath_cpus)->reg = NULL;
+	local_irq_restore(flags);
+	return 0;
+}
+
+/* The device */
+
+static enum cpuhp_state vpath_hotplug;
+
+static bool vpath_header_good(const struct vpath_device *d, u64 bytes)
+{
+	return READ_ONCE(d->magic) == VPATH_MAGIC && d->version == VPATH_VERSION &&
+	       d->units && d->units <= VPATH_MAX_UNITS && is_power_of_2(d->log_entries) &&
+	       d->log_entries <= 1U << 24 &&
+	       d->log_stride >= d->log_entries * sizeof(struct vpath_record) &&
+	       d->log_stride <= bytes && d->log_offset <= bytes &&
+	       d->log_offset >= VPATH_UNIT_OFFSET + d->units * VPATH_UNIT_STRIDE &&
+	       d->log_offset + d->units * d->log_stride <= bytes;
+}
+
+static int vpath_request_irqs(struct pci_dev *pdev, unsigned int units)
+{
+	int i, ret, nr = pci_alloc_irq_vectors(pdev, 1, units, PCI_IRQ_MSIX);
+
+	for (i = 0; i < nr; i++) {
+		ret = devm_request_threaded_irq(&pdev->dev, pci_irq_vector(pdev, i),
+						vpath_interrupt, vpath_interrupt_thread, 0,
+						"mmpath-vpath", pdev);
+		if (ret)
+			return ret;
+	}
+	return nr < 0 ? nr : 0;
+}
+
+static void vpath_adopt(char *bar)
+{
+	const struct vpath_device *device = (struct vpath_device *)bar;
+	struct vpath_log *log;
+	unsigned int i;
+
+	mutex_lock(&vpath.drain_lock);
+	vpath.bar = bar;
+	vpath.nr_logs = device->units;
+	vpath.log_entries = device->log_entries;
+	vpath.broken = false;
+	for (i = 0; i < vpath.nr_logs; i++) {
+		log = &vpath.logs[i];
+		log->reg = vpath_unit(bar, i);
+		log->records = (void *)(bar + device->log_offset + i * device->log_stride);
+		log->head = READ_ONCE(log->reg->head);
+		log->tail = log->head;
+		WRITE_ONCE(log->reg->tail, log->tail);
+	}
+	mutex_unlock(&vpath.drain_lock);
+}
+
+static void vpath_disown(void)
+{
+	mutex_lock(&vpath.drain_lock);
+	__vpath_drain();
+	vpath.bar = NULL;
+	vpath.nr_logs = 0;
+	mutex_unlock(&vpath.drain_lock);
+}
+
+static int vpath_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	resource_size_t bytes = pci_resource_len(pdev, 2);
+	char *bar;
+	int ret;
+
+	if (vpath.bar)
+		return -EBUSY;
+	ret = pcim_enable_device(pdev);
+	if (ret)
+		return ret;
+	if (bytes < VPATH_UNIT_OFFSET + VPATH_UNIT_STRIDE)
+		return -ENODEV;
+	bar = devm_memremap(&pdev->dev, pci_resource_start(pdev, 2), bytes, MEMREMAP_WB);
+	if (IS_ERR(bar))
+		return PTR_ERR(bar);
+	/* other things are made of such devices too */
+	if (!vpath_header_good((struct vpath_device *)bar, bytes))
+		return -ENODEV;
+	pci_set_master(pdev);
+	ret = vpath_request_irqs(pdev, ((struct vpath_device *)bar)->units);
+	if (ret)
+		return ret;
+	vpath_adopt(bar);
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "mm/path:vpath", vpath_cpu_online,
+				vpath_cpu_offline);
+	if (ret < 0) {
+		vpath_disown();
+		return ret;
+	}
+	vpath_hotplug = ret;
+	pci_info(pdev, "page access tracking, %u units, logs of %u records\n", vpath.nr_logs,
+		 vpath.log_entries);
+	return 0;
+}
+
+/* Contexts go on untracked. */
+static void vpath_remove(struct pci_dev *pdev)
+{
+	vpath_disown();
+	mmpath_driver_lost(&vpath_driver);
+	cpuhp_remove_state(vpath_hotplug);
+	flush_work(&vpath_lost_work);
+}
+
+static const struct pci_device_id vpath_ids[] = {
+	{ PCI_DEVICE(0x1af4, 0x1110) },	/* ivshmem */
+	{ }
+};
+
+static struct pci_driver vpath_pci_driver = {
+	.name = "mmpath-vpath",
+	.id_table = vpath_ids,
+	.probe = vpath_probe,
+	.remove = vpath_remove,
+};
+
+static int __init vpath_init(void)
+{
+	struct vpath_cpu *c;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		c = per_cpu_ptr(&vpath_cpus, cpu);
+		init_task_work(&c->work, vpath_work_fn);
+		c->work.next = &c->work;
+	}
+	mmpath_register_driver(&vpath_driver);
+	return 0;
+}
+core_initcall(vpath_init);
+
+builtin_pci_driver(vpath_pci_driver);
+
+#ifdef CONFIG_MMPATH_KUNIT_TEST
+#include "tests/drv-vpath-kunit.h"
+#endif
