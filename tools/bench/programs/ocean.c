@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ocean - currents in a square basin under a steady wind, on large 2D grids; of the
+ * kind of OCEAN in SPLASH-2, with one layer and one equation to solve.
+ *
+ * The vorticity is carried by the currents, rubbed away, and driven by the wind:
+ * zeta += -J(psi, zeta) + friction * laplacian(zeta) + wind. Then the stream function
+ * follows from laplacian(psi) = zeta, by multigrid with red-black Gauss-Seidel until
+ * the residual is small. J is Arakawa's (1966). Distances and times are those of the
+ * grid, so that no factors appear; psi and zeta are 0 on the coast.
+ *
+ * Pages: each sweep walks two or three of six grids in order, a few rows at a time;
+ * a round is five sweeps, and for each cycle of multigrid about ten more of psi, zeta
+ * and the residual, of the coarser grids a quarter of that each, and up again.
+ *
+ * A round is a step in time. Checked: 1. psi solves its equation; 2. J neither makes
+ * nor loses energy or enstrophy: the sums of psi * J and zeta * J are 0.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "programs.h"
+
+#define LEVELS		16
+#define COARSE_SWEEPS	40
+#define MAX_CYCLES	20
+#define TOLERANCE	1e-6
+#define FRICTION	0.1
+
+struct level {
+	double *u, *f, *residual;
+	size_t n;		/* intervals: rows and columns are 0 to n */
+};
+
+struct ocean {
+	struct level level[LEVELS];	/* 0: u is psi, f is zeta */
+	unsigned int levels;
+	double *jacobian, *rubbed, *wind;
+};
+
+static double sum4(const double *p, ptrdiff_t row)
+{
+	return p[-1] + p[1] + p[-row] + p[row];
+}
+
+/* Every second point, as on a chess board; over-relaxed by @omega. */
+static void relax(const struct level *l, size_t color, double omega)
+{
+	size_t row = l->n + 1, i, j, at;
+
+	for (i = 1; i < l->n; i++)
+		for (j = 1 + (i + color) % 2; j < l->n; j += 2) {
+			at = i * row + j;
+			l->u[at] += omega * ((sum4(l->u + at, row) - l->f[at]) / 4 - l->u[at]);
+		}
+}
+
+static void smooth(const struct level *l)
+{
+	relax(l, 0, 1);
+	relax(l, 1, 1);
+}
+
+/* Gives its norm. */
+static double compute_residual(const struct level *l)
+{
+	size_t row = l->n + 1, i, j, at;
+	double sum = 0;
+
+	for (i = 1; i < l->n; i++)
+		for (j = 1; j < l->n; j++) {
+			at = i * row + j;
+			l->residual[at] = l->f[at] + 4 * l->u[at] - sum4(l->u + at, row);
+			sum += l->residual[at] * l->residual[at];
+		}
+	return sqrt(sum);
+}
+
+/* The mean of the nine points around; times four, as the interval doubles. */
+static void restrict_residual(const struct level *fine, const struct level *coarse)
+{
+	ptrdiff_t row = fine->n + 1;
+	const double *r;
+	size_t i, j;
+
+	for (i = 1; i < coarse->n; i++)
+		for (j = 1; j < coarse->n; j++) {
+			r = fine->residual + 2 * i * row + 2 * j;
+			coarse->f[i * (coarse->n + 1) + j] =
+				r[0] + sum4(r, row) / 2 +
+				(r[-row - 1] + r[-row + 1] + r[row - 1] + r[row + 1]) / 4;
+		}
+}
+
+/* Each point is right between up to four coarse ones, some of them the same. */
+static void add_correction(const struct level *fine, const struct level *coarse)
+{
+	size_t row = coarse->n + 1, i, j;
+
+	for (i = 1; i < fine->n; i++) {
+		const double *above = coarse->u + i / 2 * row, *below = above + i % 2 * row;
+
+		for (j = 1; j < fine->n; j++)
+			fine->u[i * (fine->n + 1) + j] +=
+				(above[j / 2] + above[(j + 1) / 2] +
+				 below[j / 2] + below[(j + 1) / 2]) / 4;
+	}
+}
+
+static void solve_coarsest(const struct level *l)
+{
+	double omega = 2 / (1 + sin(M_PI / l->n));
+
+	for (int i = 0; i < COARSE_SWEEPS; i++) {
+		relax(l, 0, omega);
+		relax(l, 1, omega);
+	}
+}
+
+static void cycle(const struct ocean *o, unsigned int at)
+{
+	const struct level *l = &o->level[at], *coarse = l + 1;
+
+	if (at == o->levels - 1) {
+		solve_coarsest(l);
+		return;
+	}
+	smooth(l);
+	smooth(l);
+	compute_residual(l);
+	restrict_residual(l, coarse);
+	memset(coarse->u, 0, (coarse->n + 1) * (coarse->n + 1) * sizeof(*coarse->u));
+	cycle(o, at + 1);
+	add_correction(l, coarse);
+	smooth(l);
+}
+
+static double norm(const struct level *l, const double *grid)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < (l->n + 1) * (l->n + 1); i++)
+		sum += grid[i] * grid[i];
+	return sqrt(sum);
+}
+
+static bool is_solved(const struct ocean *o)
+{
+	return compute_residual(&o->level[0]) <= TOLERANCE * norm(&o->level[0], o->level[0].f);
+}
+
+static void solve(const struct ocean *o)
+{
+	for (int i = 0; i < MAX_CYCLES && !is_solved(o); i++)
+		cycle(o, 0);
+}
+
+/* Arakawa: the mean of three ways to write it, in none of which all is preserved. */
+static double jacobian_at(const double *p, const double *z, ptrdiff_t row)
+{
+	const double *pn = p - row, *ps = p + row, *zn = z - row, *zs = z + row;
+	double sum;
+
+	sum = (p[1] - p[-1]) * (*zs - *zn) - (*ps - *pn) * (z[1] - z[-1]);
+	sum += p[1] * (zs[1] - zn[1]) - p[-1] * (zs[-1] - zn[-1]) -
+	       *ps * (zs[1] - zs[-1]) + *pn * (zn[1] - zn[-1]);
+	sum += *zs * (ps[1] - ps[-1]) - *zn * (pn[1] - pn[-1]) -
+	       z[1] * (ps[1] - pn[1]) + z[-1] * (ps[-1] - pn[-1]);
+	return sum / 12;
+}
+
+static void compute_jacobian(const struct ocean *o)
+{
+	const struct level *l = &o->level[0];
+	size_t row = l->n + 1, i, j;
+
+	for (i = 1; i < l->n; i++)
+		for (j = 1; j < l->n; j++)
+			o->jacobian[i * row + j] =
+				jacobian_at(l->u + i * row + j, l->f + i * row + j, row);
+}
+
+static void compute_friction(const struct ocean *o)
+{
+	const struct level *l = &o->level[0];
+	size_t row = l->n + 1, i, j, at;
+
+	for (i = 1; i < l->n; i++)
+		for (j = 1; j < l->n; j++) {
+			at = i * row + j;
+			o->rubbed[at] = FRICTION * (sum4(l->f + at, row) - 4 * l->f[at]);
+		}
+}
+
+static void step(const struct ocean *o)
+{
+	const struct level *l = &o->level[0];
+	size_t row = l->n + 1, i, j, at;
+
+	compute_jacobian(o);
+	compute_friction(o);
+	for (i = 1; i < l->n; i++)
+		for (j = 1; j < l->n; j++) {
+			at = i * row + j;
+			l->f[at] += -o->jacobian[at] + o->rubbed[at] + o->wind[at];
+		}
+	solve(o);
+}
+
+/* The sum of @a * J, over that of its terms' sizes. */
+static double imbalance(const struct ocean *o, const double *a)
+{
+	double sum = 0, sizes = 0;
+	size_t i;
+
+	for (i = 0; i < (o->level[0].n + 1) * (o->level[0].n + 1); i++) {
+		sum += a[i] * o->jacobian[i];
+		sizes += fabs(a[i] * o->jacobian[i]);
+	}
+	return fabs(sum) / sizes;
+}
+
+static double *map_grid(struct run *run, const char *name, size_t n)
+{
+	return map_array(run, name, (n + 1) * (n + 1) * sizeof(double));
+}
+
+/* 16 to 31 intervals on the coarsest grid, such that it fits the footprint best. */
+static void set_levels(struct ocean *o, uint64_t bytes)
+{
+	double n = sqrt(bytes / (7.0 * sizeof(double))) - 1;
+	unsigned int at;
+
+	while (n >= 31.5) {
+		n /= 2;
+		o->levels++;
+	}
+	o->level[o->levels++].n = lround(n);
+	for (at = o->levels - 1; at; at--)
+		o->level[at - 1].n = 2 * o->level[at].n;
+}
+
+static void map_grids(struct ocean *o, struct run *run)
+{
+	struct level *l;
+
+	for (l = o->level; l < o->level + o->levels; l++) {
+		l->u = map_grid(run, l == o->level ? "psi" : "correction", l->n);
+		l->f = map_grid(run, l == o->level ? "zeta" : "right side", l->n);
+		l->residual = map_grid(run, "residual", l->n);
+	}
+	o->jacobian = map_grid(run, "jacobian", o->level[0].n);
+	o->rubbed = map_grid(run, "friction", o->level[0].n);
+	o->wind = map_grid(run, "wind", o->level[0].n);
+}
+
+/* One large gyre and small whirls all over; currents of a fifth of a cell in a step. */
+static void set_up(struct ocean *o, struct run *run)
+{
+	const struct level *l = &o->level[0];
+	struct rng rng = { run->seed };
+	double wave, gyre;
+	size_t i, j;
+
+	set_levels(o, run->bytes);
+	map_grids(o, run);
+	wave = M_PI / l->n;
+	for (i = 1; i < l->n; i++)
+		for (j = 1; j < l->n; j++) {
+			gyre = -0.4 * wave * sin(i * wave) * sin(j * wave);
+			l->f[i * (l->n + 1) + j] = gyre * (0.5 + rng_unit(&rng));
+			o->wind[i * (l->n + 1) + j] = 1e-3 * gyre;
+		}
+	solve(o);
+}
+
+static void ocean_main(struct run *run)
+{
+	struct ocean o = { };
+
+	set_up(&o, run);
+	main_begin(run);
+	for (uint64_t round = 0; round < run->rounds; round++)
+		step(&o);
+	main_end(run);
+
+	if (breaks(run, 1))
+		spoil(&o.level[0].u[o.level[0].n * o.level[0].n / 2]);
+	verify(run, 1, is_solved(&o));
+	compute_jacobian(&o);
+	if (breaks(run, 2))
+		spoil(&o.jacobian[o.level[0].n * o.level[0].n / 2]);
+	verify(run, 2, imbalance(&o, o.level[0].u) < 1e-9 && imbalance(&o, o.level[0].f) < 1e-9);
+}
+
+const struct program ocean_program = {
+	.name = "ocean",
+	.what = "red-black multigrid on large 2D grids, all swept in order",
+	.rounds = 4,
+	.checks = 2,
+	.main = ocean_main,
+};
