@@ -8,9 +8,10 @@
  * are both below and to the right. There is no pivoting; the diagonal dominates.
  *
  * Pages: one array of n * n. Contiguous: a block is 2 KiB in one piece, two to a
- * page. Non-contiguous: rows of the matrix are in one piece, so that each block has
- * 16 rows 8 * n bytes apart and touches 16 pages or more. Either way a step walks
- * what is left of the matrix once, which gets smaller from step to step.
+ * page. Non-contiguous: rows of the matrix are in one piece, so that the rows of a
+ * block are 8 * n bytes apart, on 16 pages from n = 512 on. Either way a step walks
+ * what is left of the matrix once, a row of blocks after the other, each time with the
+ * uppermost one; what is left gets smaller from step to step.
  *
  * A round is a step; after the last one the matrix is filled anew and it begins
  * again. Checked: the product of the triangles (and of what is not yet factored)

@@ -8,7 +8,7 @@
  * All is the same from run to run but the time. Documentation/mm/path/workloads.rst
  * lists them.
  *
- * --break N spoils a value that check N must notice; it is for programs/test.
+ * --break N spoils what check N must notice; it is for programs/test.
  */
 #include <errno.h>
 #include <getopt.h>

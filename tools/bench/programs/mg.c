@@ -11,7 +11,8 @@
  *
  * Pages: the solution, the right side and the residual, each 8 bytes a point, and on
  * each coarser grid an eighth of two of them. All is walked in order, with a stencil
- * that reads three planes at a time; a cycle walks the fine grids four times.
+ * that reads three planes at a time. A cycle walks the solution and the residual four
+ * times, the right side twice.
  *
  * A round is a cycle. Checked: the residual has fallen by the factor a cycle promises,
  * with each, or is down to rounding.
@@ -22,9 +23,9 @@
 #include "programs.h"
 
 #define LEVELS		16
-#define COARSE_SWEEPS	20
-#define COARSE_MIN	4	/* intervals of the coarsest grid */
-#define COARSE_MAX	8
+#define COARSE_SWEEPS	40
+#define COARSE_MIN	6	/* intervals of a side of the coarsest grid */
+#define COARSE_MAX	12
 #define FACTOR		0.5	/* of the residual, in a cycle, at most */
 #define CHARGES		20
 

@@ -9,9 +9,10 @@
  * the residual is small. J is Arakawa's (1966). Distances and times are those of the
  * grid, so that no factors appear; psi and zeta are 0 on the coast.
  *
- * Pages: each sweep walks two or three of six grids in order, a few rows at a time;
- * a round is five sweeps, and for each cycle of multigrid about ten more of psi, zeta
- * and the residual, of the coarser grids a quarter of that each, and up again.
+ * Pages: each sweep walks one to four of six grids in order, a few rows at a time. A
+ * round has three sweeps, and some four cycles of multigrid: each walks psi and zeta
+ * nine times, the residual three times, and less of each coarser grid, by three
+ * quarters.
  *
  * A round is a step in time. Checked: 1. psi solves its equation; 2. J neither makes
  * nor loses energy or enstrophy: the sums of psi * J and zeta * J are 0.

@@ -5,8 +5,8 @@
  *
  * A program sets up its arrays, calls main_begin(), does run->rounds rounds, calls
  * main_end() and looks at its own result: once for each check it has, verify().
- * Checks are numbered from 1. Asked to break check n it spoils one value before
- * that check, which then has to fail: a check that cannot fail checks nothing.
+ * Checks are numbered from 1. Asked to break check n it spoils what that check looks
+ * at, and the check has to fail: one that cannot fail checks nothing.
  */
 #ifndef PROGRAMS_H
 #define PROGRAMS_H
