@@ -154,32 +154,38 @@ static bool is_product(const struct lu *m)
 	return true;
 }
 
-static void lu_main(struct run *run, bool contiguous)
+static void set_up(struct lu *m, struct run *run, bool contiguous)
 {
-	struct lu m = { .seed = run->seed };
 	struct rng rng = { run->seed };
-	uint64_t round;
 	size_t i;
 
-	m.blocks = lround(sqrt(run->bytes / (double)sizeof(*m.a)) / B);
-	m.n = m.blocks * B;
-	m.stride = contiguous ? B : m.n;
-	m.a = map_array(run, "matrix", m.n * m.n * sizeof(*m.a));
-	m.x = map_array(run, "x", m.n * sizeof(*m.x));
-	m.y = map_array(run, "y", m.n * sizeof(*m.y));
-	fill(&m);
+	m->blocks = lround(sqrt(run->bytes / (double)sizeof(*m->a)) / B);
+	m->n = m->blocks * B;
+	m->stride = contiguous ? B : m->n;
+	m->seed = run->seed;
+	m->a = map_array(run, "matrix", m->n * m->n * sizeof(*m->a));
+	m->x = map_array(run, "x", m->n * sizeof(*m->x));
+	m->y = map_array(run, "y", m->n * sizeof(*m->y));
+	fill(m);
+	for (i = 0; i < m->n; i++)
+		m->x[i] = rng_unit(&rng);
+}
+
+static void lu_main(struct run *run, bool contiguous)
+{
+	struct lu m;
+
+	set_up(&m, run, contiguous);
 	if (!run->rounds)
 		run->rounds = m.blocks;
 	main_begin(run);
-	for (round = 0; round < run->rounds; round++) {
+	for (uint64_t round = 0; round < run->rounds; round++) {
 		if (m.done == m.blocks)
 			fill(&m);
 		step(&m);
 	}
 	main_end(run);
 
-	for (i = 0; i < m.n; i++)
-		m.x[i] = rng_unit(&rng);
 	if (breaks(run, 1))
 		spoil(element(&m, m.n / 2, m.n / 3));
 	verify(run, 1, is_product(&m));

@@ -26,8 +26,7 @@
 #define COARSE_SWEEPS	40
 #define COARSE_MIN	6	/* intervals of a side of the coarsest grid */
 #define COARSE_MAX	12
-#define FACTOR		0.5	/* of the residual, in a cycle, at most */
-#define CHARGES		20
+#define FACTOR		0.35	/* of the residual in a cycle; seen: up to 0.33 */
 
 struct level {
 	double *u, *r;
@@ -197,7 +196,10 @@ static void set_sizes(struct multigrid *m, double want)
 			}
 }
 
-/* Charges of both signs at random points; no page is all zeroes, here and in the guess. */
+/*
+ * An uneven cloud of charge: mostly smooth, so that smoothing alone gets nowhere. The
+ * first guess is not 0, no page of it.
+ */
 static void fill(struct multigrid *m, uint64_t seed)
 {
 	const struct level *l = &m->level[0];
@@ -209,30 +211,30 @@ static void fill(struct multigrid *m, uint64_t seed)
 			for (x = 1; x < l->nx; x++) {
 				at = z * l->plane + y * l->row + x;
 				l->u[at] = 1e-3 * rng_unit(&rng);
-				m->f[at] = 1e-3 * (rng_unit(&rng) - 0.5);
+				m->f[at] = 1 + 0.1 * rng_unit(&rng);
 			}
-	for (int i = 0; i < CHARGES; i++) {
-		x = 1 + rng_below(&rng, l->nx - 1);
-		y = 1 + rng_below(&rng, l->ny - 1);
-		z = 1 + rng_below(&rng, l->nz - 1);
-		m->f[z * l->plane + y * l->row + x] += i % 2 ? 1 : -1;
+}
+
+static void set_up(struct multigrid *m, struct run *run)
+{
+	struct level *l;
+
+	set_sizes(m, run->bytes / (sizeof(double) * (3 + 2 / 7.0)));
+	for (l = m->level; l < m->level + m->levels; l++) {
+		l->u = map_array(run, l == m->level ? "solution" : "correction",
+				 points(l) * sizeof(*l->u));
+		l->r = map_array(run, "residual", points(l) * sizeof(*l->r));
 	}
+	m->f = map_array(run, "right side", points(m->level) * sizeof(*m->f));
+	fill(m, run->seed);
 }
 
 static void mg_main(struct run *run)
 {
 	struct multigrid m = { };
-	struct level *l;
 	double first, last;
 
-	set_sizes(&m, run->bytes / (sizeof(double) * (3 + 2 / 7.0)));
-	for (l = m.level; l < m.level + m.levels; l++) {
-		l->u = map_array(run, l == m.level ? "solution" : "correction",
-				 points(l) * sizeof(*l->u));
-		l->r = map_array(run, "residual", points(l) * sizeof(*l->r));
-	}
-	m.f = map_array(run, "right side", points(m.level) * sizeof(*m.f));
-	fill(&m, run->seed);
+	set_up(&m, run);
 	first = compute_residual(&m.level[0], m.f);
 	main_begin(run);
 	for (uint64_t round = 0; round < run->rounds; round++)
@@ -242,7 +244,7 @@ static void mg_main(struct run *run)
 	if (breaks(run, 1))
 		spoil(&m.level[0].u[points(m.level) / 2]);
 	last = compute_residual(&m.level[0], m.f);
-	verify(run, 1, last <= first * fmax(pow(FACTOR, run->rounds), 1e-12));
+	verify(run, 1, last <= first * fmax(pow(FACTOR, run->rounds), 1e-10));
 }
 
 const struct program mg_program = {

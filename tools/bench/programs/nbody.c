@@ -93,12 +93,21 @@ static uint32_t new_cell(struct tree *t)
 	return t->cells_used++;
 }
 
+/* A cell around @centre takes the place of a body, which becomes a part of it. */
+static uint32_t split(struct tree *t, uint32_t body, const struct vector *centre)
+{
+	uint32_t cell = new_cell(t);
+
+	t->cells[cell].parts[octant(centre, &t->bodies[body - 1].at)] = body;
+	return cell | CELL;
+}
+
 static void enter(struct tree *t, uint32_t body)
 {
 	const struct vector *at = &t->bodies[body - 1].at;
 	struct vector centre = { };
 	double half = t->half;
-	uint32_t *link, other, cell = 0;
+	uint32_t *link, cell = 0;
 
 	for (unsigned int depth = 0; depth < MAX_DEPTH; depth++) {
 		unsigned int part = octant(&centre, at);
@@ -110,12 +119,8 @@ static void enter(struct tree *t, uint32_t body)
 		}
 		half /= 2;
 		move_centre(&centre, part, half);
-		if (!(*link & CELL)) {
-			other = *link;
-			*link = new_cell(t) | CELL;
-			part = octant(&centre, &t->bodies[other - 1].at);
-			t->cells[*link & ~CELL].parts[part] = other;
-		}
+		if (!(*link & CELL))
+			*link = split(t, *link, &centre);
 		cell = *link & ~CELL;
 	}
 	die("nbody: two bodies at one place");

@@ -84,12 +84,8 @@ static void radix_main(struct run *run)
 	}
 	main_end(run);
 
-	if (breaks(run, 1)) {
-		uint32_t first = k.now[0];
-
-		k.now[0] = k.now[k.n / 2];
-		k.now[k.n / 2] = first;
-	}
+	if (breaks(run, 1))
+		pass(&k, 0);
 	verify(run, 1, in_order(&k));
 	if (breaks(run, 2))
 		k.now[0]--;
