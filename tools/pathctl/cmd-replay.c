@@ -318,26 +318,10 @@ static const struct option long_options[] = {
 
 static void take_option(struct replay_options *options, int option)
 {
-	switch (option) {
-	case 'k':
+	if (option == 'k')
 		options->check = true;
-		break;
-	case 'm':
-		size_parse_misses(&options->question, optarg);
-		break;
-	case 'o':
-		options->report.output = optarg;
-		break;
-	case 'c':
-		options->report.csv = optarg;
-		break;
-	case 's':
-		options->report.svg = optarg;
-		break;
-	case 'j':
-		options->report.json = true;
-		break;
-	}
+	else
+		report_option(&options->report, &options->question, option);
 }
 
 static int run(const struct command *cmd, int argc, char **argv)

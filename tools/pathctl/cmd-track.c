@@ -328,21 +328,8 @@ static void take_option(struct track_options *options, int option)
 	case 'd':
 		options->seconds = option_number("--duration", optarg, 1, 1000000);
 		break;
-	case 'm':
-		size_parse_misses(&options->question, optarg);
-		break;
-	case 'c':
-		options->report.csv = optarg;
-		break;
-	case 's':
-		options->report.svg = optarg;
-		break;
-	case 'o':
-		options->report.output = optarg;
-		break;
-	case 'j':
-		options->report.json = true;
-		break;
+	default:
+		report_option(&options->report, &options->question, option);
 	}
 }
 

@@ -295,6 +295,7 @@ void watch_start(struct watch *watch);
 int watch_pause(const struct watch *watch);
 void watch_look(struct watch *watch);
 void watch_end(struct watch *watch);
+void report_option(struct report *report, struct size_question *question, int option);
 void watch_tell(struct watch *watch, const struct report *report, FILE *there);
 void watch_free(struct watch *watch);
 

@@ -78,6 +78,28 @@ void watch_free(struct watch *watch)
 
 /* ---- telling ------------------------------------------------------------- */
 
+/* --misses, --csv, --svg, --output and --json of whoever tells. */
+void report_option(struct report *report, struct size_question *question, int option)
+{
+	switch (option) {
+	case 'm':
+		size_parse_misses(question, optarg);
+		break;
+	case 'c':
+		report->csv = optarg;
+		break;
+	case 's':
+		report->svg = optarg;
+		break;
+	case 'o':
+		report->output = optarg;
+		break;
+	case 'j':
+		report->json = true;
+		break;
+	}
+}
+
 static void print_figures(FILE *out, const struct watch *watch, const char *first,
 			  const struct curve *curve)
 {
