@@ -474,6 +474,7 @@ static int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 		__mmpath_drain(ctx, true);
 		kref_get(&dom->ref);
 		mmpath_domain_join(dom);
+		mmpath_domain_set_shift(dom, ctx->shift);
 		for (i = ctx->nr_domains; i && ctx->domains[i - 1] > dom; i--)
 			ctx->domains[i] = ctx->domains[i - 1];
 		ctx->domains[i] = dom;

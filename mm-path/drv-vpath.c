@@ -85,7 +85,8 @@ struct vpath_log {
  * @logs: of each unit
  * @log_entries: records each of them holds
  * @broken: it said what cannot be
- * @late: records of contexts that had gone
+ * @times_broken: since boot
+ * @late: records of contexts that had gone, since boot
  * @started: it is the driver in use; written under mmpath_mutex
  * @ctxs: contexts by number
  * @next_number: to be given out
@@ -98,6 +99,7 @@ struct vpath {
 	struct vpath_log logs[VPATH_MAX_UNITS];
 	u32 log_entries;
 	bool broken;
+	u64 times_broken;
 	u64 late;
 	bool started;
 	struct xarray ctxs;
@@ -153,6 +155,7 @@ static void vpath_break(const char *why)
 	if (vpath.broken)
 		return;
 	vpath.broken = true;
+	vpath.times_broken++;
 	pr_err("the device is broken and not used any more: %s\n", why);
 	queue_work(system_unbound_wq, &vpath_lost_work);
 }
@@ -539,8 +542,10 @@ static unsigned int vpath_log_entries(void)
 	return vpath_param(VPATH_PARAM_LOG_ENTRIES);
 }
 
-/* Counters of all units together; written by the device, so only shown */
+/* Counters of all units together; written by the device, so only shown. And ours. */
 #define VPATH_COUNTER(_name)	{ #_name, offsetof(struct vpath_unit, counters._name) }
+#define VPATH_OUR_LATE		0
+#define VPATH_OUR_BROKEN	1
 
 static const struct mmpath_counter vpath_counters[] = {
 	VPATH_COUNTER(accesses),
@@ -552,22 +557,39 @@ static const struct mmpath_counter vpath_counters[] = {
 	VPATH_COUNTER(logged),
 	VPATH_COUNTER(overflowed),
 	VPATH_COUNTER(interrupts),
-	{ "late" },
+	{ "late", VPATH_OUR_LATE },
+	{ "broken", VPATH_OUR_BROKEN },
 	{ }
 };
 
-static u64 vpath_read_counter(const struct mmpath_counter *counter)
+static u64 vpath_sum(unsigned int offset)
 {
 	struct vpath_log *log;
 	u64 sum = 0;
 
-	mutex_lock(&vpath.drain_lock);
-	if (!counter->offset)
-		sum = vpath.late;
-	for (log = vpath.logs; counter->offset && log < vpath.logs + vpath.nr_logs; log++)
-		sum += READ_ONCE(*(u64 *)((char *)log->reg + counter->offset));
-	mutex_unlock(&vpath.drain_lock);
+	for (log = vpath.logs; log < vpath.logs + vpath.nr_logs; log++)
+		sum += READ_ONCE(*(u64 *)((char *)log->reg + offset));
 	return sum;
+}
+
+static u64 vpath_read_counter(const struct mmpath_counter *counter)
+{
+	u64 value;
+
+	mutex_lock(&vpath.drain_lock);
+	switch (counter->offset) {
+	case VPATH_OUR_LATE:
+		value = vpath.late;
+		break;
+	case VPATH_OUR_BROKEN:
+		value = vpath.times_broken;
+		break;
+	default:
+		value = vpath_sum(counter->offset);
+		break;
+	}
+	mutex_unlock(&vpath.drain_lock);
+	return value;
 }
 
 static struct mmpath_driver vpath_driver = {

@@ -145,6 +145,10 @@ static const char * const our_knobs[] = {
 	PATH_EMUL "pab_entries", PATH_EMUL "pab_ways", PATH_EMUL "filter_entries",
 	PATH_EMUL "log_entries", PATH_EMUL "sample_shift", PATH_EMUL "overhead_target",
 	"drivers/replay/log_entries",
+	PATH_VPATH "pab_entries", PATH_VPATH "tlb_entries", PATH_VPATH "pab_ways",
+	PATH_VPATH "tlb_ways", PATH_VPATH "tlb_tagged", PATH_VPATH "filter_entries",
+	PATH_VPATH "log_entries", PATH_VPATH "sample_shift", PATH_VPATH "duty_percent",
+	PATH_VPATH "duty_period", PATH_VPATH "interrupt", PATH_VPATH "threshold",
 };
 
 static void save_ours(void)

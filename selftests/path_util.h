@@ -17,6 +17,7 @@
 #define PATH_CGROUP	"/sys/fs/cgroup"
 #define PATH_THP	"/sys/kernel/mm/transparent_hugepage/enabled"
 #define PATH_EMUL	"drivers/emul/"
+#define PATH_VPATH	"drivers/vpath/"
 
 #define PAGE	4096UL
 #define WORDS	(PAGE / sizeof(long))

@@ -77,6 +77,22 @@ static void kt_log_full(struct kunit *test)
 	kt_ctx_end(test, ctx, dom);
 }
 
+/* A driver that tracks a part of the pages from the start: the curve knows. */
+static void kt_join_sampled(struct kunit *test)
+{
+	struct mmpath_domain *first, *dom = mmpath_domain_create();
+	struct mmpath_ctx *ctx = kt_ctx(test, &first);
+
+	KUNIT_ASSERT_NOT_NULL(test, dom);
+	mmpath_set_shift(ctx, 3);
+	KUNIT_EXPECT_EQ(test, first->lru.shift, 3);
+	KUNIT_ASSERT_EQ(test, mmpath_add_domain(ctx, dom), 0);
+	KUNIT_EXPECT_EQ(test, dom->lru.shift, 3);
+	KUNIT_EXPECT_EQ(test, mmpath_del_domain(ctx, dom), 1);
+	mmpath_domain_destroy(dom);
+	kt_ctx_end(test, ctx, first);
+}
+
 /* Round and round the ring, what comes out is what went in. */
 static void kt_drain_order(struct kunit *test)
 {
@@ -185,6 +201,7 @@ static void kt_domains(struct kunit *test)
 static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_record_packing),
 	KUNIT_CASE(kt_log_full),
+	KUNIT_CASE(kt_join_sampled),
 	KUNIT_CASE(kt_drain_order),
 	KUNIT_CASE(kt_half_full),
 	KUNIT_CASE(kt_feed_huge),

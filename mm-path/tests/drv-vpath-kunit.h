@@ -1,4 +1,233 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tests of how logs are drained, from memory that looks like the device's.
+ * Included at the end of drv-vpath.c.
+ */
 #ifndef _MM_PATH_DRV_VPATH_KUNIT_H
 #define _MM_PATH_DRV_VPATH_KUNIT_H
-#endif
+
+#include <kunit/test.h>
+
+#define KT_VPATH_UNITS	3U
+#define KT_VPATH_LOG	64U
+#define KT_VPATH_BYTES	(VPATH_UNIT_OFFSET + KT_VPATH_UNITS * (VPATH_UNIT_STRIDE + \
+			 KT_VPATH_LOG * sizeof(struct vpath_record)))
+
+/* The driver's state of a machine with a device is put aside meanwhile. */
+struct kt_vpath {
+	struct vpath_device *device;
+	struct mmpath_ctx ctx;
+	struct vpath_ctx v;
+	unsigned long log[2048];
+	char *bar;
+	unsigned int nr_logs;
+	struct vpath_log logs[VPATH_MAX_UNITS];
+	u32 log_entries, most;
+	bool broken;
+	u64 late;
+};
+
+static void kt_vpath_swap(struct kt_vpath *kt)
+{
+	int i;
+
+	mutex_lock(&vpath.drain_lock);
+	swap(vpath.bar, kt->bar);
+	swap(vpath.nr_logs, kt->nr_logs);
+	swap(vpath.log_entries, kt->log_entries);
+	swap(vpath.most, kt->most);
+	swap(vpath.broken, kt->broken);
+	swap(vpath.late, kt->late);
+	for (i = 0; i < VPATH_MAX_UNITS; i++)
+		swap(vpath.logs[i], kt->logs[i]);
+	mutex_unlock(&vpath.drain_lock);
+}
+
+/* Context 7 of 9 that were given out; tails and stamps are about to wrap. */
+static struct kt_vpath *kt_vpath_init(struct kunit *test)
+{
+	const struct mmpath_region_params params = {
+		.min_pages = 256, .group_pages = 16, .max_pages = 1024, .mru_pages = 64,
+	};
+	struct kt_vpath *kt = kunit_kzalloc(test, sizeof(*kt), GFP_KERNEL);
+	char *bar = kunit_kzalloc(test, KT_VPATH_BYTES, GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, kt);
+	KUNIT_ASSERT_NOT_NULL(test, bar);
+	kt->device = (struct vpath_device *)bar;
+	kt->device->magic = VPATH_MAGIC;
+	kt->device->version = VPATH_VERSION;
+	kt->device->units = KT_VPATH_UNITS;
+	kt->device->log_entries = KT_VPATH_LOG;
+	kt->device->log_offset = VPATH_UNIT_OFFSET + KT_VPATH_UNITS * VPATH_UNIT_STRIDE;
+	kt->device->log_stride = KT_VPATH_LOG * sizeof(struct vpath_record);
+	kt->ctx.log = kt->log;
+	kt->ctx.log_size = ARRAY_SIZE(kt->log);
+	kt->ctx.drv_data = &kt->v;
+	kt->ctx.mm = &init_mm;
+	kt->ctx.mem = mmpath_model_mem;
+	spin_lock_init(&kt->ctx.log_lock);
+	mutex_init(&kt->ctx.lock);
+	KUNIT_ASSERT_EQ(test, mmpath_regions_init(&kt->ctx.regions, &kt->ctx.mem, &params), 0);
+	for (i = 0; i < KT_VPATH_UNITS; i++)
+		vpath_unit(bar, i)->head = -3U;
+	kt_vpath_swap(kt);
+	vpath_adopt(bar);
+	vpath.most = 9;
+	return kt;
+}
+
+static void kt_vpath_end(struct kt_vpath *kt)
+{
+	kt_vpath_swap(kt);
+	mmpath_regions_destroy(&kt->ctx.regions);
+}
+
+static void kt_vpath_log(unsigned int unit, u64 addr, u32 context, u32 stamp)
+{
+	struct vpath_log *log = &vpath.logs[unit];
+	u32 head = log->reg->head;
+
+	((struct vpath_record *)log->records)[head & (KT_VPATH_LOG - 1)] =
+		(struct vpath_record){ addr, context, stamp };
+	log->reg->head = head + 1;
+}
+
+/* As __vpath_drain(), but for the one context that no table knows */
+static void kt_vpath_drain(struct kt_vpath *kt)
+{
+	struct vpath_drain d = { .ctx = &kt->ctx, .number = 7 };
+	struct vpath_log *log;
+	u32 limit;
+
+	mutex_lock(&vpath.drain_lock);
+	vpath_look();
+	while (!vpath.broken && (log = vpath_first(&limit)))
+		vpath_drain_one(&d, log, limit);
+	mutex_unlock(&vpath.drain_lock);
+}
+
+static void kt_vpath_order(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+	static const u8 unit_of[] = { 0, 1, 1, 2, 0, 0, 2, 1, 2, 2, 0, 1 };
+	u32 i, first = -5U;	/* stamps wrap on the way */
+
+	for (i = 0; i < ARRAY_SIZE(unit_of); i++)
+		kt_vpath_log(unit_of[i], (100 + i) << VPATH_PAGE_SHIFT | (i & 1), 7, first + i);
+	kt_vpath_drain(kt);
+	KUNIT_EXPECT_FALSE(test, vpath.broken);
+	KUNIT_ASSERT_EQ(test, kt->ctx.log_head, ARRAY_SIZE(unit_of));
+	for (i = 0; i < ARRAY_SIZE(unit_of); i++)
+		KUNIT_EXPECT_EQ(test, kt->log[i],
+				mmpath_record((100 + i) << PAGE_SHIFT, 0, i & 1));
+	/* the device is told that all has been read */
+	for (i = 0; i < KT_VPATH_UNITS; i++)
+		KUNIT_EXPECT_EQ(test, vpath.logs[i].reg->tail, vpath.logs[i].reg->head);
+	kt_vpath_end(kt);
+}
+
+static void kt_vpath_order_of_record(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+	u64 addr = 5ULL << PMD_SHIFT;
+
+	kt_vpath_log(0, addr | PMD_ORDER << VPATH_RECORD_ORDER | VPATH_RECORD_WRITE |
+		     VPATH_RECORD_KERNEL, 7, 0);
+	kt_vpath_drain(kt);
+	KUNIT_ASSERT_EQ(test, kt->ctx.log_head, 1);
+	KUNIT_EXPECT_EQ(test, kt->log[0], mmpath_record(addr, PMD_ORDER, true));
+	kt_vpath_end(kt);
+}
+
+/* A context that has gone: 8 was given out, and nobody has it. */
+static void kt_vpath_late(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+
+	kt_vpath_log(1, 1 << VPATH_PAGE_SHIFT, 8, 0);
+	kt_vpath_drain(kt);
+	KUNIT_EXPECT_EQ(test, vpath.late, 1);
+	KUNIT_EXPECT_EQ(test, kt->ctx.log_head, 0);
+	KUNIT_EXPECT_FALSE(test, vpath.broken);
+	kt_vpath_end(kt);
+}
+
+static bool kt_vpath_lies(struct kunit *test, u64 addr, u32 context, u32 extra)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+	bool broken;
+
+	kt_vpath_log(2, addr, context, 0);
+	vpath.logs[2].reg->head += extra;
+	kt_vpath_drain(kt);
+	broken = vpath.broken;
+	KUNIT_EXPECT_EQ(test, kt->ctx.log_head, broken ? 0 : 1 + extra);
+	kt_vpath_end(kt);
+	return broken;
+}
+
+static void kt_vpath_lie(struct kunit *test)
+{
+	u64 good = 1 << VPATH_PAGE_SHIFT;
+
+	KUNIT_EXPECT_FALSE(test, kt_vpath_lies(test, good, 7, 0));
+	KUNIT_EXPECT_TRUE(test, kt_vpath_lies(test, good, 0, 0));
+	KUNIT_EXPECT_TRUE(test, kt_vpath_lies(test, good, 10, 0));
+	KUNIT_EXPECT_TRUE(test, kt_vpath_lies(test, good, U32_MAX, 0));
+	KUNIT_EXPECT_TRUE(test, kt_vpath_lies(test, 1ULL << 63, 7, 0));
+	KUNIT_EXPECT_TRUE(test, kt_vpath_lies(test, good | 31 << VPATH_RECORD_ORDER, 7, 0));
+	KUNIT_EXPECT_TRUE(test, kt_vpath_lies(test, good, 7, KT_VPATH_LOG));
+	KUNIT_EXPECT_TRUE(test, kt_vpath_lies(test, good, 7, -2U));
+	flush_work(&vpath_lost_work);
+}
+
+static void kt_vpath_header(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+	struct vpath_device *d = kt->device, good = *d;
+
+	KUNIT_EXPECT_TRUE(test, vpath_header_good(d, KT_VPATH_BYTES));
+	KUNIT_EXPECT_FALSE(test, vpath_header_good(d, KT_VPATH_BYTES - 1));
+#define KT_BAD(_field, _value)							\
+	do {									\
+		d->_field = _value;						\
+		KUNIT_EXPECT_FALSE(test, vpath_header_good(d, KT_VPATH_BYTES));	\
+		*d = good;							\
+	} while (0)
+	KT_BAD(magic, 0);
+	KT_BAD(version, 2);
+	KT_BAD(units, 0);
+	KT_BAD(units, 4);
+	KT_BAD(units, VPATH_MAX_UNITS + 1);
+	KT_BAD(units, U32_MAX);
+	KT_BAD(log_entries, 0);
+	KT_BAD(log_entries, 63);
+	KT_BAD(log_entries, 128);
+	KT_BAD(log_entries, 1U << 31);
+	KT_BAD(log_offset, 0);
+	KT_BAD(log_offset, U64_MAX);
+	KT_BAD(log_stride, 0);
+	KT_BAD(log_stride, U64_MAX / 2);
+#undef KT_BAD
+	kt_vpath_end(kt);
+}
+
+static struct kunit_case kt_vpath_cases[] = {
+	KUNIT_CASE(kt_vpath_order),
+	KUNIT_CASE(kt_vpath_order_of_record),
+	KUNIT_CASE(kt_vpath_late),
+	KUNIT_CASE(kt_vpath_lie),
+	KUNIT_CASE(kt_vpath_header),
+	{}
+};
+
+static struct kunit_suite kt_vpath_suite = {
+	.name = "mmpath-vpath",
+	.test_cases = kt_vpath_cases,
+};
+
+kunit_test_suite(kt_vpath_suite);
+
+#endif /* _MM_PATH_DRV_VPATH_KUNIT_H */

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The virtual hardware and its driver. Without the device (lab run --vpath) it is
+ * only seen that the driver cannot be chosen.
+ *
+ * usage: path_vpath [lies]
+ *
+ * lies: the device writes nonsense into its registers and logs (--vpath=fuzz=N).
+ * Whatever it says, programs keep their data, and the emulated driver works after.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "path_util.h"
+
+#define DRIVER	"/sys/bus/pci/drivers/mmpath-vpath/"
+#define PAB	128UL
+#define PAGES	2048UL		/* 16 times that */
+#define ROUNDS	8UL
+#define SLACK	400UL		/* of its own: stack, libraries, heap */
+
+/* A program: goes round its pages */
+struct loop {
+	size_t pages, rounds;
+	bool by_kernel;		/* touched by read() into them */
+	int cpu;		/* to run on, -1: any */
+};
+
+static int touch_by_kernel(char *p, const struct loop *l)
+{
+	int fd = open("/dev/zero", O_RDONLY);
+	size_t i;
+
+	for (i = 0; i < l->pages * l->rounds; i++)
+		if (read(fd, p + i % l->pages * PAGE + 8, 8) != 8)
+			return KSFT_FAIL;
+	close(fd);
+	return KSFT_PASS;
+}
+
+static int touch(void *arg)
+{
+	const struct loop *l = arg;
+	char *p = path_map(l->pages * PAGE, false);
+	__volatile__ unsigned long *word;
+	cpu_set_t set;
+	size_t i;
+
+	if (l->cpu >= 0) {
+		CPU_ZERO(&set);
+		CPU_SET(l->cpu, &set);
+		if (sched_setaffinity(0, sizeof(set), &set))
+			return KSFT_FAIL;
+	}
+	if (l->by_kernel)
+		return touch_by_kernel(p, l);
+	for (i = 0; i < l->pages * l->rounds; i++) {
+		word = (unsigned long *)(p + i % l->pages * PAGE + i % l->pages % 500 * 8);
+		if ((*word)++ != i / l->pages)
+			return KSFT_FAIL;
+	}
+	return KSFT_PASS;
+}
+
+static char *device;		/* its name on the bus, NULL without one */
+static char *cg;
+
+static char *find_device(void)
+{
+	DIR *dir = opendir(DRIVER);
+	struct dirent *entry;
+	char *name = NULL;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] == '0')
+			name = strdup(entry->d_name);
+	if (dir)
+		closedir(dir);
+	return name;
+}
+
+/* Parameters are taken over when the driver is chosen. */
+static void choose(void)
+{
+	path_set("driver", "vpath");
+}
+
+static void defaults(void)
+{
+	path_set(PATH_VPATH "pab_entries", "%lu", PAB);
+	path_set(PATH_VPATH "pab_ways", "16");
+	path_set(PATH_VPATH "tlb_ways", "4");
+	path_set(PATH_VPATH "tlb_entries", "16");
+	path_set(PATH_VPATH "filter_entries", "4");
+	path_set(PATH_VPATH "sample_shift", "0");
+	path_set(PATH_VPATH "duty_percent", "100");
+	path_set(PATH_VPATH "interrupt", "0");
+	path_set("group_pages", "1");
+	path_set("sample_pages", "0");
+	path_set("epoch_ms", "200");
+	choose();
+}
+
+/* Runs a program in a cgroup of its own; its curve is in @c then. */
+static bool run(const struct loop *l, struct path_curve *c)
+{
+	char *text;
+	bool good;
+
+	path_cg_remove(cg);
+	cg = path_cg(NULL, "vpath");
+	path_track(cg, true);
+	good = path_run(cg, touch, (void *)l, 120) == KSFT_PASS;
+	text = path_cg_slurp(cg, "memory.path.mrc");
+	good = text && path_parse_curve(text, c) && good;
+	free(text);
+	return good;
+}
+
+static unsigned long misses(const struct path_curve *c, size_t pages)
+{
+	return pages / c->group < c->n ? c->misses[pages / c->group] : 0;
+}
+
+/*
+ * A loop misses always until all of it fits, and then never. What else the
+ * program touches shifts that by a few pages.
+ */
+static bool is_loop(const struct path_curve *c, size_t pages, size_t rounds)
+{
+	unsigned long below = misses(c, pages - 1), above = misses(c, pages + SLACK);
+	unsigned long want = pages * (rounds - 1);	/* beside the cold ones */
+
+	ksft_print_msg("%lu records, %lu cold, misses %lu | %lu, loop %lu\n", c->records,
+		       c->cold, below, above, want);
+	return below + SLACK >= want && below <= want + SLACK && above < SLACK &&
+	       c->cold >= pages && c->cold <= pages + SLACK;
+}
+
+static const struct loop loop = { PAGES, ROUNDS, false, -1 };
+
+static void test_curve(void)
+{
+	struct path_curve c;
+
+	ksft_test_result(run(&loop, &c) && is_loop(&c, PAGES, ROUNDS), "poll mode: a loop\n");
+	free(c.misses);
+}
+
+static void test_interrupt(void)
+{
+	long long before = path_get(PATH_VPATH "interrupts");
+	struct path_curve c;
+
+	path_set(PATH_VPATH "interrupt", "1");
+	choose();
+	ksft_test_result(run(&loop, &c) && is_loop(&c, PAGES, ROUNDS), "interrupt mode: a loop\n");
+	ksft_test_result(path_get(PATH_VPATH "interrupts") > before, "it has rung\n");
+	free(c.misses);
+	defaults();
+}
+
+static void test_kernel_copies(void)
+{
+	const struct loop l = { PAGES, ROUNDS, true, -1 };
+	struct path_curve c;
+
+	ksft_test_result(run(&l, &c) && is_loop(&c, PAGES, ROUNDS), "the kernel's copies\n");
+	free(c.misses);
+}
+
+static void test_hot(void)
+{
+	const struct loop l = { PAB / 2, 200, false, -1 };
+	struct path_curve c;
+
+	ksft_test_result(run(&l, &c) && c.records < PAB / 2 * 20, "hot pages are not logged\n");
+	ksft_print_msg("%lu records of %lu touches\n", c.records, l.pages * l.rounds);
+	free(c.misses);
+}
+
+static void test_sample(void)
+{
+	unsigned long below, want = PAGES * (ROUNDS - 1);
+	long long logged = path_get(PATH_VPATH "logged");
+	struct path_curve c;
+	bool good;
+
+	path_set(PATH_VPATH "sample_shift", "4");
+	choose();
+	good = run(&loop, &c);
+	below = misses(&c, PAGES / 2);
+	logged = path_get(PATH_VPATH "logged") - logged;
+	ksft_test_result(good && logged < (long long)want / 8 && below + SLACK * 2 >= want &&
+			 below <= want + SLACK * 2, "one page in 16\n");
+	ksft_print_msg("%lld records, %lu misses, loop %lu\n", logged, below, want);
+	ksft_test_result(path_get(PATH_VPATH "unsampled") > 0, "the others are counted\n");
+	free(c.misses);
+	defaults();
+}
+
+static void test_duty(void)
+{
+	long long paused = path_get(PATH_VPATH "paused");
+	const struct loop l = { PAGES, 4 * ROUNDS, false, -1 };
+	struct path_curve c;
+	bool good;
+
+	path_set(PATH_VPATH "duty_percent", "50");
+	path_set(PATH_VPATH "duty_period", "%lu", 2 * PAGES * 4);
+	choose();
+	good = run(&l, &c);
+	paused = path_get(PATH_VPATH "paused") - paused;
+	ksft_test_result(good && c.records < l.pages * l.rounds * 3 / 4 &&
+			 c.records > l.pages * l.rounds / 4, "half of the time\n");
+	ksft_test_result(paused > (long long)(l.pages * l.rounds / 4), "the rest is counted\n");
+	ksft_print_msg("%lu records, %lld held back\n", c.records, paused);
+	free(c.misses);
+	path_set(PATH_VPATH "duty_period", "%d", 1 << 24);
+	defaults();
+}
+
+/* Programs that come and go fast: none gets what another has done. */
+static void test_contexts(void)
+{
+	static const struct loop large = { PAGES, 1, false, -1 }, small = { 16, 1, false, -1 };
+	struct path_curve c;
+	bool good = true;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		good &= run(&large, &c) && c.footprint >= PAGES;
+		free(c.misses);
+		good &= run(&small, &c) && c.footprint < PAGES / 2;
+		free(c.misses);
+	}
+	ksft_test_result(good, "no record reaches another program\n");
+}
+
+static void test_hotplug(void)
+{
+	const struct loop l = { PAGES, ROUNDS, false, 1 };
+	const char *online = "/sys/devices/system/cpu/cpu1/online";
+	struct path_curve c;
+	bool good;
+
+	if (access(online, W_OK)) {
+		ksft_test_result_skip("a CPU that went and came: no CPU 1\n");
+		return;
+	}
+	good = !path_write(online, "0") && run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
+	free(c.misses);
+	good &= !path_write(online, "1") && run(&l, &c) && is_loop(&c, PAGES, ROUNDS);
+	free(c.misses);
+	ksft_test_result(good, "a CPU that went and came\n");
+}
+
+static void test_parameters(void)
+{
+	bool good;
+
+	good = path_write(PATH_SYSFS PATH_VPATH "pab_ways", "256") == -ERANGE &&
+	       path_write(PATH_SYSFS PATH_VPATH "tlb_ways", "32") == -ERANGE &&
+	       path_write(PATH_SYSFS PATH_VPATH "pab_entries", "192") == -EINVAL &&
+	       path_write(PATH_SYSFS PATH_VPATH "filter_entries", "1025") == -ERANGE &&
+	       path_write(PATH_SYSFS PATH_VPATH "duty_percent", "0") == -ERANGE;
+	ksft_test_result(good && path_get(PATH_VPATH "pab_entries") == PAB, "bad parameters\n");
+}
+
+static void test_switches(void)
+{
+	const struct loop l = { PAGES, 100 * ROUNDS, false, -1 };
+	bool good = true;
+	pid_t pid;
+	int i;
+
+	pid = path_spawn(cg, touch, (void *)&l);
+	for (i = 0; i < 20; i++) {
+		good &= !path_write(PATH_SYSFS "driver", i & 1 ? "vpath" : "emul");
+		path_sleep_ms(10);
+	}
+	good &= path_wait(pid, 120) == KSFT_PASS;
+	ksft_test_result(good, "drivers are switched under a program\n");
+	defaults();
+}
+
+/* Taken away while it is in use, and given back */
+static void test_removal(void)
+{
+	const struct loop l = { PAGES, 400 * ROUNDS, false, -1 };
+	long long lost = path_get("stats/driver_lost");
+	struct path_curve c;
+	bool good;
+	pid_t pid;
+
+	path_track(cg, true);
+	pid = path_spawn(cg, touch, (void *)&l);
+	path_sleep_ms(20);
+	good = !path_write(DRIVER "unbind", device) && path_get("stats/driver_lost") > lost &&
+	       path_write(PATH_SYSFS "driver", "vpath") == -ENODEV;
+	good &= path_wait(pid, 120) == KSFT_PASS;
+	ksft_test_result(good, "the device is taken away\n");
+	path_set("driver", "emul");
+	good = !path_write(DRIVER "bind", device) && !path_write(PATH_SYSFS "driver", "vpath") &&
+	       run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
+	ksft_test_result(good, "and given back\n");
+	free(c.misses);
+}
+
+/* Command and mark from user mode: no-operations, the first is counted nowhere. */
+static void test_user_commands(void)
+{
+#ifdef __x86_64__
+	struct path_curve c;
+
+	/* VPATH_RESET, VPATH_MARK */
+	__asm__ __volatile__("nopl 0x50415404(%rax)\n\tnopl 0x50415440(%rax)");
+	ksft_test_result(run(&loop, &c) && is_loop(&c, PAGES, ROUNDS), "commands of a program\n");
+	free(c.misses);
+#else
+	ksft_test_result_skip("commands of a program: not on this machine\n");
+#endif
+}
+
+static int without_device(void)
+{
+	path_start(1, 60);
+	ksft_test_result(path_write(PATH_SYSFS "driver", "vpath") == -ENODEV,
+			 "no device: it cannot be chosen\n");
+	ksft_finished();
+}
+
+static int with_lies(void)
+{
+	struct path_curve c;
+	bool good = true;
+	int i;
+
+	path_start(3, 400);
+	cg = path_cg(NULL, "vpath");
+	path_track(cg, true);
+	defaults();
+	path_set("enabled", "1");
+	for (i = 0; i < 20; i++) {
+		const struct loop l = { PAGES, 10 * ROUNDS, false, i % 2 };
+
+		path_set(PATH_VPATH "interrupt", "%d", i % 8 == 1);
+		/* once it is known to be broken it cannot be chosen */
+		path_write(PATH_SYSFS "driver", i % 4 ? "vpath" : "emul");
+		good &= path_run(cg, touch, (void *)&l, 200) == KSFT_PASS;
+		if (i % 5 == 4 && device) {
+			path_write(DRIVER "unbind", device);
+			path_write(DRIVER "bind", device);
+		}
+	}
+	ksft_test_result(good, "programs keep their data\n");
+	ksft_test_result(path_get(PATH_VPATH "broken") > 0, "lies are found out\n");
+	path_set("driver", "emul");
+	path_exact(64);
+	good = run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
+	ksft_test_result(good, "the other driver works\n");
+	ksft_finished();
+}
+
+int main(int argc, char **argv)
+{
+	device = find_device();
+	if (!device)
+		return without_device();
+	if (argc > 1 && !strcmp(argv[1], "lies"))
+		return with_lies();
+	path_start(16, 300);
+	cg = path_cg(NULL, "vpath");
+	defaults();
+	path_set("enabled", "1");
+	test_parameters();
+	test_curve();
+	test_interrupt();
+	test_kernel_copies();
+	test_hot();
+	test_sample();
+	test_duty();
+	test_contexts();
+	test_hotplug();
+	test_switches();
+	test_removal();
+	test_user_commands();
+	ksft_finished();
+}
