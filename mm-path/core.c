@@ -9,10 +9,11 @@
  *
  *	touch -> driver -> mmpath_log() -> drain -> region -> stack -> curve
  *	                                         -> domain -> stack -> curve
+ *	   hardware's log -> mmpath_feed_batch() -> the same
  *
  * The log is one per context and not per CPU: a stack wants the order of
- * accesses, and threads of one program move between CPUs. Hardware that has a
- * log in each CPU empties it into the context's.
+ * accesses, and threads of one program move between CPUs. Hardware has a log in
+ * each CPU; its driver merges them.
  *
  * Locks, outermost first:
  *
@@ -221,13 +222,8 @@ void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
 	}
 }
 
-/**
- * mmpath_log_half_full() - should a driver that may sleep drain now?
- * @ctx: the context
- *
- * In pages: the work must not pile up either, behind a few huge ones.
- */
-bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
+/* In pages: the work must not pile up either, behind a few huge ones. */
+static bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
 {
 	return READ_ONCE(ctx->log_pages) >= ctx->log_size / 2;
 }
@@ -338,17 +334,53 @@ void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 	trace_mmpath_drain(ctx->id, ctx->pid, nr);
 }
 
+/* One page in 2^shift, at least, is wanted of whatever region. */
+static unsigned int mmpath_least_shift(const struct mmpath_ctx *ctx)
+{
+	unsigned int shift = MMPATH_MAX_SHIFT;
+	int i;
+
+	for (i = 0; i < ctx->nr_domains; i++)
+		shift = min(shift, mmpath_domain_shift(ctx->domains[i]));
+	return shift;
+}
+
+/* A page that is in no stack's sample: its region counts it, and that is all. */
+static bool mmpath_skip_page(struct mmpath_ctx *ctx, u64 page, unsigned int shift)
+{
+	struct mmpath_region *region = mmpath_regions_find(&ctx->regions, page);
+
+	if (mmpath_sampled(page, min(shift, region->lru.shift)))
+		return false;
+	region->records++;
+	return true;
+}
+
 /**
- * mmpath_drain_log() - bring the models up to date with the context's log
+ * mmpath_feed_batch() - the way of many records, past the log
  * @ctx: of this context
+ * @records: see mmpath_record(); in the order of the accesses
+ * @nr: how many
  *
+ * For drivers that drain hardware. What they have logged before comes first.
  * Context: may sleep; takes ctx->lock and the locks of its domains.
  */
-void mmpath_drain_log(struct mmpath_ctx *ctx)
+void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, unsigned int nr)
 {
+	unsigned int i, shift;
+
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
+	mmpath_lock_domains(ctx, true);
+	shift = mmpath_least_shift(ctx);
+	for (i = 0; i < nr; i++)
+		if (mmpath_record_order(records[i]) ||
+		    !mmpath_skip_page(ctx, records[i] >> PAGE_SHIFT, shift))
+			mmpath_feed(ctx, records[i]);
+	mmpath_unlock_domains(ctx);
 	mutex_unlock(&ctx->lock);
+	mmpath_count(ctx, MMPATH_RECORDS, nr);
+	trace_mmpath_drain(ctx->id, ctx->pid, nr);
 }
 
 /**
@@ -375,7 +407,9 @@ void mmpath_drain_driver(struct mmpath_ctx *ctx)
 void mmpath_drain(struct mmpath_ctx *ctx)
 {
 	mmpath_drain_driver(ctx);
-	mmpath_drain_log(ctx);
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	mutex_unlock(&ctx->lock);
 }
 
 /**

@@ -220,6 +220,20 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 }
 
 /**
+ * mmpath_domain_shift() - which pages does mmpath_domain_touch() want?
+ * @dom: the domain, whose lock is held
+ *
+ * Return: one in so many powers of two; 0 while all accesses are recorded.
+ */
+unsigned int mmpath_domain_shift(const struct mmpath_domain *dom)
+{
+	lockdep_assert_held(&dom->lock);
+	if (dom->recorder)
+		return 0;
+	return dom->stopped ? MMPATH_MAX_SHIFT : dom->lru.shift;
+}
+
+/**
  * mmpath_domain_prefetch() - pages that mmpath_domain_touch() will get
  * @dom: the domain, whose lock is held
  * @ctx: whose pages they are

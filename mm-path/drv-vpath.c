@@ -9,7 +9,7 @@
  *	switch of mm  ->  the unit is told the number of the context
  *	access        ->  unit: TLB -> PAB -> filter -> log of this CPU
  *	tick          ->  the log fills: task_work   (or: interrupt, its thread)
- *	drain         ->  logs of all CPUs, merged in order -> contexts' logs
+ *	drain         ->  logs of all CPUs, merged in order -> models
  *
  * A context's number is given out once in 2^32 and is found in a table, so a
  * record that comes late, when its context has gone, finds nothing and cannot
@@ -141,8 +141,10 @@ static unsigned long vpath_param(enum vpath_param which)
  * Commands are instructions. On a CPU without the device they do nothing, so the
  * registers say whether one was obeyed. Interrupts are off.
  */
-#define vpath_do(nr) \
-	asm volatile("nopl %c0(%%rax)" : : "i" (VPATH_COMMAND(nr)) : "memory")
+static __always_inline void vpath_do(const unsigned int nr)
+{
+	asm volatile("nopl %c0(%%rax)" : : "i" (VPATH_COMMAND(nr)) : "memory");
+}
 
 /* A broken device */
 
@@ -162,11 +164,24 @@ static void vpath_break(const char *why)
 
 /* Draining */
 
+#define VPATH_BATCH	64
+#define VPATH_FREE_EVERY	1024	/* records */
+
 struct vpath_drain {
 	struct mmpath_ctx *ctx;		/* of the last record */
-	u32 number;			/* its number */
+	u32 number;			/* its number, 0 before the first */
 	u64 since;			/* local_clock() when its records began */
+	unsigned int nr;
+	unsigned long batch[VPATH_BATCH];
 };
+
+static void vpath_feed(struct vpath_drain *d)
+{
+	if (d->nr)
+		mmpath_feed_batch(d->ctx, d->batch, d->nr);
+	d->nr = 0;
+	cond_resched();
+}
 
 static void vpath_charge(struct vpath_drain *d)
 {
@@ -174,7 +189,7 @@ static void vpath_charge(struct vpath_drain *d)
 	struct vpath_ctx *v;
 
 	if (d->ctx) {
-		mmpath_drain_log(d->ctx);
+		vpath_feed(d);
 		now = local_clock();
 		v = d->ctx->drv_data;
 		atomic64_add(now - d->since, &d->ctx->hook_ns);
@@ -203,24 +218,42 @@ static void vpath_resumed(void)
 		mmpath_end_burst(ctx);
 }
 
-static void vpath_deliver(struct vpath_drain *d, const struct vpath_record *r)
-{
-	unsigned int order = r->addr >> VPATH_RECORD_ORDER & 31;
-	unsigned long addr = r->addr & ~(u64)VPATH_RECORD_FLAGS;
+/* Below the address all that a common record does not have */
+#define VPATH_ODD	(VPATH_RECORD_RESUMED | 31U << VPATH_RECORD_ORDER)
 
-	if (r->context != d->number)
-		vpath_find(d, r->context);
+static void vpath_add(struct vpath_drain *d, unsigned long record)
+{
+	d->batch[d->nr++] = record;
+	if (d->nr == VPATH_BATCH)
+		vpath_feed(d);
+}
+
+static void vpath_deliver_odd(struct vpath_drain *d, u64 addr, u32 context)
+{
+	unsigned int order = addr >> VPATH_RECORD_ORDER & 31;
+
+	if (context != d->number)
+		vpath_find(d, context);
 	if (!d->ctx) {
 		vpath.late++;
-	} else if (r->addr & VPATH_RECORD_RESUMED) {
+	} else if (addr & VPATH_RECORD_RESUMED) {
+		vpath_feed(d);
 		vpath_resumed();
 	} else if (addr >= TASK_SIZE_MAX || order > PMD_ORDER) {
 		vpath_break("an address that cannot be");
 	} else {
-		mmpath_log(d->ctx, mmpath_record(addr, order, r->addr & VPATH_RECORD_WRITE));
-		if (mmpath_log_half_full(d->ctx))
-			mmpath_drain_log(d->ctx);
+		vpath_add(d, mmpath_record(addr, order, addr & VPATH_RECORD_WRITE));
 	}
+}
+
+static void vpath_deliver(struct vpath_drain *d, u64 addr, u32 context)
+{
+	BUILD_BUG_ON(VPATH_RECORD_WRITE != MMPATH_RECORD_WRITE);
+	if (unlikely(context != d->number || !d->ctx || addr & VPATH_ODD ||
+		     addr >= TASK_SIZE_MAX))
+		vpath_deliver_odd(d, addr, context);
+	else
+		vpath_add(d, addr & (PAGE_MASK | MMPATH_RECORD_WRITE));
 }
 
 static const struct vpath_record *vpath_oldest(const struct vpath_log *log)
@@ -272,19 +305,22 @@ static void vpath_look(void)
 	}
 }
 
+/* Records of @log up to the stamp @limit, or until there are no more. */
 static void vpath_drain_one(struct vpath_drain *d, struct vpath_log *log, u32 limit)
 {
-	struct vpath_record r;
+	const struct vpath_record *records = log->records, *r;
+	u32 mask = vpath.log_entries - 1, tail = log->tail, head = log->head;
 
+	r = &records[tail & mask];
 	do {
-		r = *vpath_oldest(log);
-		barrier();	/* from here on what was read is what was checked */
-		vpath_deliver(d, &r);
-		/* pairs with the device: the slot may be written again */
-		smp_store_release(&log->reg->tail, ++log->tail);
-		cond_resched();
-	} while (log->tail != log->head && !vpath.broken &&
-		 (s32)(READ_ONCE(vpath_oldest(log)->stamp) - limit) < 0);
+		/* once each: what was read is what is checked */
+		vpath_deliver(d, READ_ONCE(r->addr), READ_ONCE(r->context));
+		r = &records[++tail & mask];
+	} while (tail != head && tail % VPATH_FREE_EVERY && !vpath.broken &&
+		 (s32)(READ_ONCE(r->stamp) - limit) < 0);
+	log->tail = tail;
+	/* pairs with the device: the slots may be written again */
+	smp_store_release(&log->reg->tail, tail);
 }
 
 static void __vpath_drain(void)

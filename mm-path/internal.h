@@ -322,8 +322,7 @@ void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
 void mmpath_end_burst(struct mmpath_ctx *ctx);
 void mmpath_kick(struct mmpath_ctx *ctx);
 void mmpath_driver_lost(const struct mmpath_driver *drv);
-bool mmpath_log_half_full(const struct mmpath_ctx *ctx);
-void mmpath_drain_log(struct mmpath_ctx *ctx);
+void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, unsigned int nr);
 
 /* core.c, for the user interface */
 int mmpath_set_enabled(bool on);
@@ -360,6 +359,7 @@ void mmpath_domain_destroy(struct mmpath_domain *dom);
 void mmpath_domain_put(struct mmpath_domain *dom);
 void mmpath_domain_reset(struct mmpath_domain *dom);
 void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift);
+unsigned int mmpath_domain_shift(const struct mmpath_domain *dom);
 void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page);
 void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 			    const u64 *page, unsigned int nr);

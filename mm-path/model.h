@@ -264,7 +264,7 @@ int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 		       enum mmpath_region_kind kind);
 int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr);
 int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to, u64 nr_to);
-struct mmpath_region *mmpath_regions_find(struct mmpath_regions *rs, u64 page);
+struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page);
 /* one record: find the region, its stacks, its curves; returns the region */
 struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *rs, u64 page);
 void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigned int nr);
@@ -272,5 +272,21 @@ void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_end_burst(struct mmpath_regions *rs, bool first);
 void mmpath_regions_close_epoch(struct mmpath_regions *rs, u64 num, u64 den);
+
+/**
+ * mmpath_regions_find() - the region of a page
+ * @rs: the regions
+ * @page: its number
+ *
+ * Return: a region, the rest region at least.
+ */
+static inline struct mmpath_region *mmpath_regions_find(struct mmpath_regions *rs, u64 page)
+{
+	const struct mmpath_extent *e = rs->extents + rs->last;
+
+	if (rs->last < rs->nr_extents && page - e->first < e->nr)
+		return e->region;
+	return __mmpath_regions_find(rs, page);
+}
 
 #endif /* _MM_PATH_MODEL_H */

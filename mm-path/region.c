@@ -463,23 +463,14 @@ int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to
 	return regions_resize(rs, to, nr, nr_to);
 }
 
-/**
- * mmpath_regions_find() - the region of a page
- * @rs: the regions
- * @page: its number
- *
- * Return: a region, the rest region at least.
- */
-struct mmpath_region *mmpath_regions_find(struct mmpath_regions *rs, u64 page)
+/* What mmpath_regions_find() does when the page is not near the last one. */
+struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 {
-	unsigned int i = rs->last;
+	unsigned int i = extent_at(rs, page);
 
-	if (i >= rs->nr_extents || page - rs->extents[i].first >= rs->extents[i].nr) {
-		i = extent_at(rs, page);
-		if (i == rs->nr_extents || rs->extents[i].first > page)
-			return rs->rest;
-		rs->last = i;
-	}
+	if (i == rs->nr_extents || rs->extents[i].first > page)
+		return rs->rest;
+	rs->last = i;
 	return rs->extents[i].region;
 }
 

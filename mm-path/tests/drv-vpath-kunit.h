@@ -18,7 +18,7 @@ struct kt_vpath {
 	struct vpath_device *device;
 	struct mmpath_ctx ctx;
 	struct vpath_ctx v;
-	unsigned long log[2048];
+	struct vpath_drain drain;
 	char *bar;
 	unsigned int nr_logs;
 	struct vpath_log logs[VPATH_MAX_UNITS];
@@ -46,9 +46,6 @@ static void kt_vpath_swap(struct kt_vpath *kt)
 /* Context 7 of 9 that were given out; tails and stamps are about to wrap. */
 static struct kt_vpath *kt_vpath_init(struct kunit *test)
 {
-	const struct mmpath_region_params params = {
-		.min_pages = 256, .group_pages = 16, .max_pages = 1024, .mru_pages = 64,
-	};
 	struct kt_vpath *kt = kunit_kzalloc(test, sizeof(*kt), GFP_KERNEL);
 	char *bar = kunit_kzalloc(test, KT_VPATH_BYTES, GFP_KERNEL);
 	unsigned int i;
@@ -62,14 +59,10 @@ static struct kt_vpath *kt_vpath_init(struct kunit *test)
 	kt->device->log_entries = KT_VPATH_LOG;
 	kt->device->log_offset = VPATH_UNIT_OFFSET + KT_VPATH_UNITS * VPATH_UNIT_STRIDE;
 	kt->device->log_stride = KT_VPATH_LOG * sizeof(struct vpath_record);
-	kt->ctx.log = kt->log;
-	kt->ctx.log_size = ARRAY_SIZE(kt->log);
 	kt->ctx.drv_data = &kt->v;
 	kt->ctx.mm = &init_mm;
-	kt->ctx.mem = mmpath_model_mem;
-	spin_lock_init(&kt->ctx.log_lock);
-	mutex_init(&kt->ctx.lock);
-	KUNIT_ASSERT_EQ(test, mmpath_regions_init(&kt->ctx.regions, &kt->ctx.mem, &params), 0);
+	kt->drain.ctx = &kt->ctx;
+	kt->drain.number = 7;
 	for (i = 0; i < KT_VPATH_UNITS; i++)
 		vpath_unit(bar, i)->head = -3U;
 	kt_vpath_swap(kt);
@@ -81,7 +74,6 @@ static struct kt_vpath *kt_vpath_init(struct kunit *test)
 static void kt_vpath_end(struct kt_vpath *kt)
 {
 	kt_vpath_swap(kt);
-	mmpath_regions_destroy(&kt->ctx.regions);
 }
 
 static void kt_vpath_log(unsigned int unit, u64 addr, u32 context, u32 stamp)
@@ -94,17 +86,16 @@ static void kt_vpath_log(unsigned int unit, u64 addr, u32 context, u32 stamp)
 	log->reg->head = head + 1;
 }
 
-/* As __vpath_drain(), but for the one context that no table knows */
+/* As __vpath_drain(), but for the one context that no table knows, and not fed */
 static void kt_vpath_drain(struct kt_vpath *kt)
 {
-	struct vpath_drain d = { .ctx = &kt->ctx, .number = 7 };
 	struct vpath_log *log;
 	u32 limit;
 
 	mutex_lock(&vpath.drain_lock);
 	vpath_look();
 	while (!vpath.broken && (log = vpath_first(&limit)))
-		vpath_drain_one(&d, log, limit);
+		vpath_drain_one(&kt->drain, log, limit);
 	mutex_unlock(&vpath.drain_lock);
 }
 
@@ -118,9 +109,9 @@ static void kt_vpath_order(struct kunit *test)
 		kt_vpath_log(unit_of[i], (100 + i) << VPATH_PAGE_SHIFT | (i & 1), 7, first + i);
 	kt_vpath_drain(kt);
 	KUNIT_EXPECT_FALSE(test, vpath.broken);
-	KUNIT_ASSERT_EQ(test, kt->ctx.log_head, ARRAY_SIZE(unit_of));
+	KUNIT_ASSERT_EQ(test, kt->drain.nr, ARRAY_SIZE(unit_of));
 	for (i = 0; i < ARRAY_SIZE(unit_of); i++)
-		KUNIT_EXPECT_EQ(test, kt->log[i],
+		KUNIT_EXPECT_EQ(test, kt->drain.batch[i],
 				mmpath_record((100 + i) << PAGE_SHIFT, 0, i & 1));
 	/* the device is told that all has been read */
 	for (i = 0; i < KT_VPATH_UNITS; i++)
@@ -136,8 +127,8 @@ static void kt_vpath_order_of_record(struct kunit *test)
 	kt_vpath_log(0, addr | PMD_ORDER << VPATH_RECORD_ORDER | VPATH_RECORD_WRITE |
 		     VPATH_RECORD_KERNEL, 7, 0);
 	kt_vpath_drain(kt);
-	KUNIT_ASSERT_EQ(test, kt->ctx.log_head, 1);
-	KUNIT_EXPECT_EQ(test, kt->log[0], mmpath_record(addr, PMD_ORDER, true));
+	KUNIT_ASSERT_EQ(test, kt->drain.nr, 1);
+	KUNIT_EXPECT_EQ(test, kt->drain.batch[0], mmpath_record(addr, PMD_ORDER, true));
 	kt_vpath_end(kt);
 }
 
@@ -148,8 +139,9 @@ static void kt_vpath_late(struct kunit *test)
 
 	kt_vpath_log(1, 1 << VPATH_PAGE_SHIFT, 8, 0);
 	kt_vpath_drain(kt);
+	KUNIT_EXPECT_NULL(test, kt->drain.ctx);
 	KUNIT_EXPECT_EQ(test, vpath.late, 1);
-	KUNIT_EXPECT_EQ(test, kt->ctx.log_head, 0);
+	KUNIT_EXPECT_EQ(test, kt->drain.nr, 0);
 	KUNIT_EXPECT_FALSE(test, vpath.broken);
 	kt_vpath_end(kt);
 }
@@ -163,7 +155,7 @@ static bool kt_vpath_lies(struct kunit *test, u64 addr, u32 context, u32 extra)
 	vpath.logs[2].reg->head += extra;
 	kt_vpath_drain(kt);
 	broken = vpath.broken;
-	KUNIT_EXPECT_EQ(test, kt->ctx.log_head, broken ? 0 : 1 + extra);
+	KUNIT_EXPECT_EQ(test, kt->drain.nr, broken ? 0 : 1 + extra);
 	kt_vpath_end(kt);
 	return broken;
 }
@@ -190,26 +182,26 @@ static void kt_vpath_header(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, vpath_header_good(d, KT_VPATH_BYTES));
 	KUNIT_EXPECT_FALSE(test, vpath_header_good(d, KT_VPATH_BYTES - 1));
-#define KT_BAD(_field, _value)							\
+#define KT_BAD(_lie)								\
 	do {									\
-		d->_field = _value;						\
+		(_lie);									\
 		KUNIT_EXPECT_FALSE(test, vpath_header_good(d, KT_VPATH_BYTES));	\
 		*d = good;							\
 	} while (0)
-	KT_BAD(magic, 0);
-	KT_BAD(version, 2);
-	KT_BAD(units, 0);
-	KT_BAD(units, 4);
-	KT_BAD(units, VPATH_MAX_UNITS + 1);
-	KT_BAD(units, U32_MAX);
-	KT_BAD(log_entries, 0);
-	KT_BAD(log_entries, 63);
-	KT_BAD(log_entries, 128);
-	KT_BAD(log_entries, 1U << 31);
-	KT_BAD(log_offset, 0);
-	KT_BAD(log_offset, U64_MAX);
-	KT_BAD(log_stride, 0);
-	KT_BAD(log_stride, U64_MAX / 2);
+	KT_BAD(d->magic = 0);
+	KT_BAD(d->version = 2);
+	KT_BAD(d->units = 0);
+	KT_BAD(d->units = 4);
+	KT_BAD(d->units = VPATH_MAX_UNITS + 1);
+	KT_BAD(d->units = U32_MAX);
+	KT_BAD(d->log_entries = 0);
+	KT_BAD(d->log_entries = 63);
+	KT_BAD(d->log_entries = 128);
+	KT_BAD(d->log_entries = 1U << 31);
+	KT_BAD(d->log_offset = 0);
+	KT_BAD(d->log_offset = U64_MAX);
+	KT_BAD(d->log_stride = 0);
+	KT_BAD(d->log_stride = U64_MAX / 2);
 #undef KT_BAD
 	kt_vpath_end(kt);
 }

@@ -101,9 +101,11 @@ struct vpath_counters {
  * @lookup_page: number of the page that VPATH_LOOKUP asks for
  * @lookup_context: its context
  * @tail: of the log, written by the driver: records it has read, modulo 2^32
+ * @reserved: 0
  * @status: of the last VPATH_SYNC
  * @lookup_result: of the last VPATH_LOOKUP: 1 if the page is in the PAB
  * @head: of the log, written by the device: records it has written, modulo 2^32
+ * @reserved2: 0
  * @counters: see there
  */
 struct vpath_unit {
