@@ -345,15 +345,25 @@ static unsigned int mmpath_least_shift(const struct mmpath_ctx *ctx)
 	return shift;
 }
 
-/* A page that is in no stack's sample: its region counts it, and that is all. */
-static bool mmpath_skip_page(struct mmpath_ctx *ctx, u64 page, unsigned int shift)
-{
-	struct mmpath_region *region = mmpath_regions_find(&ctx->regions, page);
+/* Where the last page of a batch was, and which pages are wanted there */
+struct mmpath_spot {
+	u64 first, nr;
+	unsigned int shift;
+	struct mmpath_region *region;
+};
 
-	if (mmpath_sampled(page, min(shift, region->lru.shift)))
-		return false;
-	region->records++;
-	return true;
+static void mmpath_find_spot(struct mmpath_ctx *ctx, struct mmpath_spot *spot, u64 page,
+			     unsigned int shift)
+{
+	struct mmpath_regions *rs = &ctx->regions;
+
+	spot->region = mmpath_regions_find(rs, page);
+	spot->shift = min(shift, spot->region->lru.shift);
+	spot->nr = 0;
+	if (spot->region == rs->rest)
+		return;
+	spot->first = rs->extents[rs->last].first;
+	spot->nr = rs->extents[rs->last].nr;
 }
 
 /**
@@ -367,16 +377,26 @@ static bool mmpath_skip_page(struct mmpath_ctx *ctx, u64 page, unsigned int shif
  */
 void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, unsigned int nr)
 {
-	unsigned int i, shift;
+	struct mmpath_spot spot = { };
+	unsigned int i;
+	u64 page;
 
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	mmpath_lock_domains(ctx, true);
-	shift = mmpath_least_shift(ctx);
-	for (i = 0; i < nr; i++)
-		if (mmpath_record_order(records[i]) ||
-		    !mmpath_skip_page(ctx, records[i] >> PAGE_SHIFT, shift))
-			mmpath_feed(ctx, records[i]);
+	for (i = 0; i < nr; i++) {
+		page = records[i] >> PAGE_SHIFT;
+		if (page - spot.first >= spot.nr)
+			mmpath_find_spot(ctx, &spot, page, mmpath_least_shift(ctx));
+		if (likely(!mmpath_record_order(records[i]) &&
+			   !mmpath_sampled(page, spot.shift))) {
+			/* in no stack's sample: its region counts it, and that is all */
+			spot.region->records++;
+			continue;
+		}
+		mmpath_feed(ctx, records[i]);
+		spot.nr = 0;	/* the sample may have become coarser */
+	}
 	mmpath_unlock_domains(ctx);
 	mutex_unlock(&ctx->lock);
 	mmpath_count(ctx, MMPATH_RECORDS, nr);

@@ -165,11 +165,11 @@ static void vpath_break(const char *why)
 /* Draining */
 
 #define VPATH_BATCH	64
-#define VPATH_FREE_EVERY	1024	/* records */
+#define VPATH_FREE_EVERY	1024U	/* records */
 
 struct vpath_drain {
 	struct mmpath_ctx *ctx;		/* of the last record */
-	u32 number;			/* its number, 0 before the first */
+	u32 number;			/* its number, 0 without one */
 	u64 since;			/* local_clock() when its records began */
 	unsigned int nr;
 	unsigned long batch[VPATH_BATCH];
@@ -202,8 +202,8 @@ static void vpath_charge(struct vpath_drain *d)
 static void vpath_find(struct vpath_drain *d, u32 number)
 {
 	vpath_charge(d);
-	d->number = number;
 	d->ctx = xa_load(&vpath.ctxs, number);
+	d->number = d->ctx ? number : 0;
 	if (!number || number > vpath.most)
 		vpath_break("a context that never was");
 }
@@ -218,8 +218,9 @@ static void vpath_resumed(void)
 		mmpath_end_burst(ctx);
 }
 
-/* Below the address all that a common record does not have */
-#define VPATH_ODD	(VPATH_RECORD_RESUMED | 31U << VPATH_RECORD_ORDER)
+/* What no common record has; number 0 is nobody's */
+#define VPATH_ODD	(~(u64)(TASK_SIZE_MAX + PAGE_SIZE - 1) | VPATH_RECORD_RESUMED | \
+			 31U << VPATH_RECORD_ORDER)
 
 static void vpath_add(struct vpath_drain *d, unsigned long record)
 {
@@ -249,8 +250,7 @@ static void vpath_deliver_odd(struct vpath_drain *d, u64 addr, u32 context)
 static void vpath_deliver(struct vpath_drain *d, u64 addr, u32 context)
 {
 	BUILD_BUG_ON(VPATH_RECORD_WRITE != MMPATH_RECORD_WRITE);
-	if (unlikely(context != d->number || !d->ctx || addr & VPATH_ODD ||
-		     addr >= TASK_SIZE_MAX))
+	if (unlikely(context != d->number || addr & VPATH_ODD))
 		vpath_deliver_odd(d, addr, context);
 	else
 		vpath_add(d, addr & (PAGE_MASK | MMPATH_RECORD_WRITE));
@@ -309,15 +309,15 @@ static void vpath_look(void)
 static void vpath_drain_one(struct vpath_drain *d, struct vpath_log *log, u32 limit)
 {
 	const struct vpath_record *records = log->records, *r;
-	u32 mask = vpath.log_entries - 1, tail = log->tail, head = log->head;
+	u32 mask = vpath.log_entries - 1, tail = log->tail, end;
 
+	end = tail + min(log->head - tail, VPATH_FREE_EVERY);
 	r = &records[tail & mask];
 	do {
 		/* once each: what was read is what is checked */
 		vpath_deliver(d, READ_ONCE(r->addr), READ_ONCE(r->context));
 		r = &records[++tail & mask];
-	} while (tail != head && tail % VPATH_FREE_EVERY && !vpath.broken &&
-		 (s32)(READ_ONCE(r->stamp) - limit) < 0);
+	} while (tail != end && !vpath.broken && (s32)(READ_ONCE(r->stamp) - limit) < 0);
 	log->tail = tail;
 	/* pairs with the device: the slots may be written again */
 	smp_store_release(&log->reg->tail, tail);

@@ -119,7 +119,8 @@ static void killer(int id)
 			_exit(0);
 		}
 		path_sleep_ms(20 + pid % 50);
-		for (wait = i++ & 1 ? 0 : 1000; wait && !path_tracks(dir, pid) && !stopped(); wait--)
+		wait = i++ & 1 ? 0 : 1000;
+		while (wait-- && !path_tracks(dir, pid) && !stopped())
 			path_sleep_ms(10);
 		tracked = path_tracks(dir, pid);
 		kill(pid, SIGKILL);
