@@ -45,7 +45,7 @@ demo: kernel tools ## a real program's miss rate curve, drawn and proved
 check: deps ## every test that CI runs, on the lab kernel
 	tools/check/check
 
-check-all: DEPS += gcc-aarch64-linux-gnu bpftool clang dwarves libbpf-dev
+check-all: DEPS += gcc-aarch64-linux-gnu bpftool clang debhelper dwarves libbpf-dev
 .PHONY: check-all
 check-all: deps ## the whole matrix: debug kernel, each patch, each symbol, arm64, W=1, C=2
 	tools/check/check --all
@@ -58,7 +58,8 @@ bench: kernel kernel-stock tools ## every figure we claim, measured
 patch: deps ## one combined patch for your own kernel (build/path-for-linux-*.patch)
 	@$(TREE) patch
 
-deb: DEPS += debhelper
+# dwarves: without it a configuration that has BTF silently loses it.
+deb: DEPS += debhelper dwarves
 .PHONY: deb
 deb: deps ## Debian packages of the patched kernel; CONFIG=file, default the running one's
 	$(TREE) deb $(CONFIG)
