@@ -500,7 +500,8 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 	v->hook_seen = atomic64_read(&ctx->hook_ns);
 	ctx->drv_data = v;
 	mutex_lock(&vpath.drain_lock);
-	if (vpath.bar && !vpath.broken)
+	/* a device that came back has to be started first */
+	if (vpath.bar && !vpath.broken && vpath.started)
 		ret = xa_alloc_cyclic(&vpath.ctxs, &number, ctx, XA_LIMIT(1, U32_MAX),
 				      &vpath.next_number, GFP_KERNEL);
 	if (ret >= 0)
