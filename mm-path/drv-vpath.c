@@ -52,6 +52,7 @@ enum vpath_param {
 	VPATH_PARAM_DUTY_PERIOD,
 	VPATH_PARAM_INTERRUPT,
 	VPATH_PARAM_THRESHOLD,
+	VPATH_PARAM_OVERHEAD_TARGET,
 	NR_VPATH_PARAMS,
 };
 
@@ -68,6 +69,7 @@ static struct mmpath_param vpath_params[NR_VPATH_PARAMS + 1] = {
 	[VPATH_PARAM_DUTY_PERIOD]	= { "duty_period", 1 << 24, 1000, 1U << 31, false },
 	[VPATH_PARAM_INTERRUPT]		= { "interrupt", 0, 0, 1, false },
 	[VPATH_PARAM_THRESHOLD]		= { "threshold", 128, 1, 1 << 20, false },
+	[VPATH_PARAM_OVERHEAD_TARGET]	= { "overhead_target", 3, 0, 1000, false },
 };
 
 /* The log of one unit, as the drain sees it */
@@ -115,21 +117,27 @@ static struct vpath vpath = {
  * struct vpath_cpu - what a CPU knows of its unit
  * @reg: NULL when it has none
  * @context: number that the unit was told last
+ * @shift: and which of its pages to log
  * @work: drains when its task returns to user space; next is itself when idle
  */
 struct vpath_cpu {
 	struct vpath_unit *reg;
 	u32 context;
+	unsigned int shift;
 	struct callback_head work;
 };
 
 static DEFINE_PER_CPU(struct vpath_cpu, vpath_cpus);
 
-/* Of a context: what the epoch began with, and what drains took in the program */
+/*
+ * Of a context. @inside_ns: what drains took in the program itself. The others are
+ * of the while that is judged, an epoch or less, under mmpath_mutex: what there was
+ * when it began, and how many epochs in a row were cheap.
+ */
 struct vpath_ctx {
-	u64 hook_seen;
-	u64 cpu_ns;
-	u64 inside_ns, inside_seen;
+	u64 inside_ns;
+	u64 hook_seen, cpu_seen, inside_seen;
+	unsigned int cheap_epochs;
 };
 
 static unsigned long vpath_param(enum vpath_param which)
@@ -165,6 +173,9 @@ static void vpath_break(const char *why)
 /* Draining */
 
 #define VPATH_BATCH	64
+#define VPATH_LITTLE_NS	(100 * NSEC_PER_USEC)
+#define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
+#define VPATH_CHEAP_EPOCHS	3	/* below a quarter of the target, in a row */
 #define VPATH_FREE_EVERY	1024U	/* records */
 
 struct vpath_drain {
@@ -183,6 +194,33 @@ static void vpath_feed(struct vpath_drain *d)
 	cond_resched();
 }
 
+/* What the program has run by itself since @v->cpu_seen, as far as is known; not 0 */
+static u64 vpath_own_ns(const struct vpath_ctx *v, u64 cpu_ns)
+{
+	u64 own_ns = cpu_ns - v->cpu_seen, inside_ns = READ_ONCE(v->inside_ns) - v->inside_seen;
+
+	return own_ns > inside_ns ? own_ns - inside_ns : 1;
+}
+
+static unsigned int vpath_cost_permille(const struct mmpath_ctx *ctx, u64 cpu_ns)
+{
+	const struct vpath_ctx *v = ctx->drv_data;
+
+	return mmpath_permille(atomic64_read(&ctx->hook_ns) - v->hook_seen,
+			       vpath_own_ns(v, cpu_ns));
+}
+
+/* Too expensive for the epoch to end like this? A little counts for nothing. */
+static void vpath_judge(struct mmpath_ctx *ctx)
+{
+	const struct vpath_ctx *v = ctx->drv_data;
+	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
+
+	if (target && atomic64_read(&ctx->hook_ns) - v->hook_seen > VPATH_LITTLE_NS &&
+	    vpath_cost_permille(ctx, mmpath_cpu_ns(ctx->mm)) > target * 10)
+		mmpath_kick(ctx);
+}
+
 static void vpath_charge(struct vpath_drain *d)
 {
 	u64 now = local_clock();
@@ -194,7 +232,8 @@ static void vpath_charge(struct vpath_drain *d)
 		v = d->ctx->drv_data;
 		atomic64_add(now - d->since, &d->ctx->hook_ns);
 		if (current->mm == d->ctx->mm)
-			v->inside_ns += now - d->since;
+			WRITE_ONCE(v->inside_ns, v->inside_ns + now - d->since);
+		vpath_judge(d->ctx);
 	}
 	d->since = now;
 }
@@ -381,21 +420,30 @@ static irqreturn_t vpath_interrupt_thread(int irq, void *data)
 
 /* Units */
 
-/* @number runs on this CPU from now on. Preemption is off. */
-static void vpath_use_context(u32 number)
+/*
+ * @number runs on this CPU from now on, and one in 2^@shift of its pages is to be
+ * logged. Preemption is off.
+ */
+static void vpath_use_context(u32 number, unsigned int shift)
 {
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
 
-	if (!c->reg || c->context == number)
+	if (!c->reg || (c->context == number && c->shift == shift))
 		return;
-	c->context = number;
 	WRITE_ONCE(c->reg->context, number);
-	vpath_do(VPATH_CONTEXT);
+	c->context = number;
+	if (c->shift == shift) {
+		vpath_do(VPATH_CONTEXT);
+	} else {
+		c->shift = shift;
+		WRITE_ONCE(c->reg->sample_shift, shift);
+		vpath_do(VPATH_SYNC);
+	}
 }
 
 static void vpath_use_current(void *unused)
 {
-	vpath_use_context(mmpath_number_of(current->mm));
+	mmpath_use_mm(current->mm);
 }
 
 static void vpath_set_duty(struct vpath_unit *reg)
@@ -432,12 +480,14 @@ static void vpath_switch_on(void *data)
 	reg->pab_ways = vpath_param(VPATH_PARAM_PAB_WAYS);
 	reg->filter_entries = vpath_param(VPATH_PARAM_FILTER_ENTRIES);
 	reg->relog = 0;
-	reg->sample_shift = vpath_param(VPATH_PARAM_SAMPLE_SHIFT);
 	vpath_set_duty(reg);
 	reg->only_context = 0;
 	reg->threshold = vpath_param(VPATH_PARAM_THRESHOLD);
-	c->context = mmpath_number_of(current->mm);
-	reg->context = c->context;
+	/* contexts are told of when they are attached anew */
+	c->context = 0;
+	c->shift = 0;
+	reg->context = 0;
+	reg->sample_shift = 0;
 	reg->control = vpath_control();
 	WRITE_ONCE(reg->status, U32_MAX);
 	vpath_do(VPATH_SYNC);
@@ -496,7 +546,7 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 
 	if (!v)
 		return -ENOMEM;
-	v->cpu_ns = mmpath_cpu_ns(ctx->mm);
+	v->cpu_seen = mmpath_cpu_ns(ctx->mm);
 	v->hook_seen = atomic64_read(&ctx->hook_ns);
 	ctx->drv_data = v;
 	mutex_lock(&vpath.drain_lock);
@@ -519,28 +569,69 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 }
 
 /* The time of drains is a cost, and the program's own where it drained itself. */
-static void vpath_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void vpath_account(struct mmpath_ctx *ctx, u64 cpu_ns)
 {
 	struct vpath_ctx *v = ctx->drv_data;
-	u64 cpu_ns = mmpath_cpu_ns(mm), hook_ns = atomic64_read(&ctx->hook_ns);
-	u64 inside_ns = READ_ONCE(v->inside_ns), own_ns, drained_ns;
+	u64 hook_ns = atomic64_read(&ctx->hook_ns);
 
-	if (cpu_ns <= v->cpu_ns)
+	if (cpu_ns <= v->cpu_seen)
 		return;
-	own_ns = cpu_ns - v->cpu_ns;
-	drained_ns = inside_ns - v->inside_seen;
-	WRITE_ONCE(ctx->own_ns, ctx->own_ns + (own_ns > drained_ns ? own_ns - drained_ns : 1));
+	WRITE_ONCE(ctx->own_ns, ctx->own_ns + vpath_own_ns(v, cpu_ns));
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + hook_ns - v->hook_seen);
-	v->cpu_ns = cpu_ns;
+	v->cpu_seen = cpu_ns;
 	v->hook_seen = hook_ns;
-	v->inside_seen = inside_ns;
+	v->inside_seen = READ_ONCE(v->inside_ns);
+}
+
+static void vpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
+{
+	struct vpath_ctx *v = ctx->drv_data;
+
+	v->cheap_epochs = 0;
+	mmpath_set_shift(ctx, shift);
+	on_each_cpu(vpath_use_current, NULL, 1);
+}
+
+/*
+ * Keep the cost at the target by logging fewer pages. A coarser sample at once, by
+ * as much as it takes; a finer one, which forgets the order of the pages, only
+ * after some epochs that were cheap.
+ */
+static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
+			      unsigned int permille, bool early)
+{
+	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10, shift = ctx->shift;
+	unsigned long pages = get_mm_rss(mm) / VPATH_LEAST_SAMPLE;
+	struct vpath_ctx *v = ctx->drv_data;
+
+	if (!target)
+		return;
+	if (permille > target) {
+		shift = min3(shift + fls(permille / target), MMPATH_MAX_SHIFT,
+			     max(shift, fls_long(pages)));
+		if (shift > ctx->shift)
+			vpath_set_shift(ctx, shift);
+	} else if (!early && shift > vpath_param(VPATH_PARAM_SAMPLE_SHIFT) &&
+		   permille < target / 4) {
+		if (++v->cheap_epochs >= VPATH_CHEAP_EPOCHS)
+			vpath_set_shift(ctx, shift - 1);
+	} else if (!early) {
+		v->cheap_epochs = 0;
+	}
 }
 
 static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
 {
+	u64 cpu_ns = mmpath_cpu_ns(mm);
+	unsigned int permille = vpath_cost_permille(ctx, cpu_ns);
+	const struct vpath_ctx *v = ctx->drv_data;
+
+	if (cpu_ns > v->cpu_seen) {
+		vpath_account(ctx, cpu_ns);
+		vpath_hold_target(ctx, mm, permille, early);
+	}
 	if (early)
 		return;
-	vpath_account(ctx, mm);
 	ctx->scale_num = 100;
 	ctx->scale_den = vpath_param(VPATH_PARAM_DUTY_PERCENT);
 }
@@ -557,7 +648,7 @@ static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	__vpath_drain();
 	xa_erase(&vpath.ctxs, number);
 	mutex_unlock(&vpath.drain_lock);
-	vpath_account(ctx, ctx->mm);
+	vpath_account(ctx, mmpath_cpu_ns(ctx->mm));
 	kfree(ctx->drv_data);
 }
 

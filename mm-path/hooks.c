@@ -255,28 +255,16 @@ void __mmpath_mremap(struct mm_struct *mm, unsigned long from, unsigned long fro
 	mmpath_change(mm, MMPATH_MOVE, from, from_len, to, to_len);
 }
 
-/**
- * mmpath_number_of() - what the hardware knows an mm by
- * @mm: the mm, or NULL
- *
- * Context: preemption is off.
- * Return: 0 when its accesses are not to be looked at.
- */
-u32 mmpath_number_of(struct mm_struct *mm)
-{
-	struct mmpath_ctx *ctx = mm ? rcu_dereference_sched(mm->mmpath) : NULL;
-
-	return ctx ? READ_ONCE(ctx->number) : 0;
-}
-
 void __mmpath_use_mm(struct mm_struct *mm)
 {
 	const struct mmpath_driver *drv = mmpath_driver();
+	struct mmpath_ctx *ctx;
 
 	/* exec is not under the scheduler's lock */
 	preempt_disable();
+	ctx = mm ? rcu_dereference_sched(mm->mmpath) : NULL;
 	if (drv->use_context)
-		drv->use_context(mmpath_number_of(mm));
+		drv->use_context(ctx ? READ_ONCE(ctx->number) : 0, ctx ? READ_ONCE(ctx->shift) : 0);
 	preempt_enable();
 }
 

@@ -264,8 +264,8 @@ struct mmpath_counter {
  * @inject: a recorded access; may sleep. May be absent.
  * @drain: hardware that holds records back: log them now, of all contexts. May
  *	sleep; any lock outside ctx->lock may be held. May be absent.
- * @use_context: this CPU runs the context of this number (see struct mmpath_ctx)
- *	from now on, or none (0). Preemption is off, the scheduler's locks may be
+ * @use_context: this CPU runs the context of this number and with this sample (see
+ *	struct mmpath_ctx) from now on, or none (0). Preemption is off, the scheduler's locks may be
  *	held. May be absent.
  * @tick: of the scheduler, in its interrupt; the task is running. May be absent.
  * @mprotect: entries in this range have become accessible. mmap_lock is held
@@ -294,7 +294,7 @@ struct mmpath_driver {
 			 unsigned long start, unsigned long end);
 	void (*inject)(struct mmpath_ctx *ctx, unsigned long record);
 	void (*drain)(void);
-	void (*use_context)(u32 number);
+	void (*use_context)(u32 number, unsigned int shift);
 	void (*tick)(struct task_struct *curr);
 	/* private: in mmpath_drivers, under mmpath_mutex */
 	struct list_head node;
@@ -346,7 +346,6 @@ int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev);
 /* hooks.c */
 u64 mmpath_trap_ns(void);
 u64 mmpath_cpu_ns(struct mm_struct *mm);
-u32 mmpath_number_of(struct mm_struct *mm);
 
 /* core.c, for the hooks */
 void __mmpath_drain(struct mmpath_ctx *ctx, bool wait);

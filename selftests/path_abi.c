@@ -192,12 +192,12 @@ static bool driver_is(const char *want)
 static void test_driver(void)
 {
 	long long before = path_get("stats/driver_switches");
-	bool good = driver_is("[emul] replay\n");
+	bool good = driver_is("[emul] replay vpath\n");
 
 	good &= try_knob("driver", "nonesuch", -ENODEV) && try_knob("driver", "", -ENODEV);
 	good &= try_knob("driver", "emulx", -ENODEV) && try_knob("driver", "emu", -ENODEV);
-	good &= try_knob("driver", "replay\n", 0) && driver_is("emul [replay]\n");
-	good &= try_knob("driver", "emul", 0) && driver_is("[emul] replay\n");
+	good &= try_knob("driver", "replay\n", 0) && driver_is("emul [replay] vpath\n");
+	good &= try_knob("driver", "emul", 0) && driver_is("[emul] replay vpath\n");
 	ksft_test_result(good && path_get("stats/driver_switches") == before + 2,
 			 "driver: list, switch, unknown\n");
 }
