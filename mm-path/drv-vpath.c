@@ -178,9 +178,12 @@ static void vpath_break(const char *why)
 #define VPATH_CHEAP_EPOCHS	3	/* below a quarter of the target, in a row */
 #define VPATH_FREE_EVERY	1024U	/* records */
 
+/* No record has this number: it takes more than 32 bits. */
+#define VPATH_NOBODY	(1ULL << 32)
+
 struct vpath_drain {
 	struct mmpath_ctx *ctx;		/* of the last record */
-	u32 number;			/* its number, 0 without one */
+	u64 number;			/* its number, VPATH_NOBODY without one */
 	u64 since;			/* local_clock() when its records began */
 	unsigned int nr;
 	unsigned long batch[VPATH_BATCH];
@@ -242,7 +245,7 @@ static void vpath_find(struct vpath_drain *d, u32 number)
 {
 	vpath_charge(d);
 	d->ctx = xa_load(&vpath.ctxs, number);
-	d->number = d->ctx ? number : 0;
+	d->number = d->ctx ? number : VPATH_NOBODY;
 	if (!number || number > vpath.most)
 		vpath_break("a context that never was");
 }
@@ -257,7 +260,7 @@ static void vpath_resumed(void)
 		mmpath_end_burst(ctx);
 }
 
-/* What no common record has; number 0 is nobody's */
+/* What no common record has */
 #define VPATH_ODD	(~(u64)(TASK_SIZE_MAX + PAGE_SIZE - 1) | VPATH_RECORD_RESUMED | \
 			 31U << VPATH_RECORD_ORDER)
 
@@ -364,7 +367,7 @@ static void vpath_drain_one(struct vpath_drain *d, struct vpath_log *log, u32 li
 
 static void __vpath_drain(void)
 {
-	struct vpath_drain d = { .since = local_clock() };
+	struct vpath_drain d = { .since = local_clock(), .number = VPATH_NOBODY };
 	struct vpath_log *log;
 	u32 limit;
 

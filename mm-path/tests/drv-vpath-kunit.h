@@ -160,6 +160,21 @@ static bool kt_vpath_lies(struct kunit *test, u64 addr, u32 context, u32 extra)
 	return broken;
 }
 
+/* A lie in the first record of a drain, when nobody's have come yet */
+static void kt_vpath_first_lie(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+
+	kt->drain.ctx = NULL;
+	kt->drain.number = VPATH_NOBODY;
+	kt_vpath_log(0, 1 << VPATH_PAGE_SHIFT, 0, 0);
+	kt_vpath_drain(kt);
+	KUNIT_EXPECT_TRUE(test, vpath.broken);
+	KUNIT_EXPECT_EQ(test, kt->drain.nr, 0);
+	kt_vpath_end(kt);
+	flush_work(&vpath_lost_work);
+}
+
 static void kt_vpath_lie(struct kunit *test)
 {
 	u64 good = 1 << VPATH_PAGE_SHIFT;
@@ -210,6 +225,7 @@ static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_order),
 	KUNIT_CASE(kt_vpath_order_of_record),
 	KUNIT_CASE(kt_vpath_late),
+	KUNIT_CASE(kt_vpath_first_lie),
 	KUNIT_CASE(kt_vpath_lie),
 	KUNIT_CASE(kt_vpath_header),
 	{}
