@@ -36,6 +36,8 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
+#include <asm/irq_regs.h>
+#include <asm/ptrace.h>
 #include <uapi/linux/mmpath_vpath.h>
 #include "internal.h"
 
@@ -389,25 +391,45 @@ static void vpath_drain(void)
 
 static void vpath_work_fn(struct callback_head *work)
 {
-	/* the tick may queue it again; somebody who drains already does our part */
+	/* the tick may queue it again */
 	WRITE_ONCE(work->next, work);
-	if (mutex_trylock(&vpath.drain_lock)) {
-		__vpath_drain();
-		mutex_unlock(&vpath.drain_lock);
-	}
+	/*
+	 * Not a trylock, though somebody who has the lock drains: a program logs
+	 * ten times as fast as that, and must not go on meanwhile.
+	 */
+	vpath_drain();
 }
 
-/* From the tick: not a place to drain in, but the way back to user space is. */
+static void vpath_drain_fn(struct work_struct *work)
+{
+	vpath_drain();
+}
+
+static DECLARE_WORK(vpath_drain_work, vpath_drain_fn);
+
+/*
+ * From the tick: not a place to drain in, but the way back to user space is. Only if
+ * that comes next, for a task in the kernel may sleep there for ever, and our work
+ * with it. Programs that are hardly seen outside the kernel have a worker.
+ */
 static void vpath_tick(struct task_struct *curr)
 {
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
+	struct pt_regs *regs = get_irq_regs();
+	u32 fill;
 
-	if (!c->reg || !curr->mm || curr->flags & (PF_EXITING | PF_KTHREAD) ||
-	    READ_ONCE(c->work.next) != &c->work ||
-	    READ_ONCE(c->reg->head) - READ_ONCE(c->reg->tail) < vpath_param(VPATH_PARAM_THRESHOLD))
+	if (!c->reg)
 		return;
-	if (task_work_add(curr, &c->work, TWA_RESUME))
+	fill = READ_ONCE(c->reg->head) - READ_ONCE(c->reg->tail);
+	if (fill < vpath_param(VPATH_PARAM_THRESHOLD))
+		return;
+	if (!regs || !user_mode(regs)) {
+		if (fill > READ_ONCE(vpath.log_entries) / 2)
+			queue_work(system_unbound_wq, &vpath_drain_work);
+	} else if (READ_ONCE(c->work.next) == &c->work &&
+		   task_work_add(curr, &c->work, TWA_RESUME)) {
 		WRITE_ONCE(c->work.next, &c->work);
+	}
 }
 
 static irqreturn_t vpath_interrupt(int irq, void *data)
@@ -895,6 +917,7 @@ static void vpath_remove(struct pci_dev *pdev)
 	mmpath_driver_lost(&vpath_driver);
 	cpuhp_remove_state(vpath_hotplug);
 	flush_work(&vpath_lost_work);
+	flush_work(&vpath_drain_work);
 }
 
 static const struct pci_device_id vpath_ids[] = {

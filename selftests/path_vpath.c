@@ -251,6 +251,21 @@ static void test_duty(void)
 	defaults();
 }
 
+/*
+ * More than a log holds, several times, and epochs that drain beside the ticks: who
+ * logs waits for who drains.
+ */
+static void test_lossless(void)
+{
+	const struct loop l = { PAGES, 1500, false, -1 };
+	long long lost = path_get(PATH_VPATH "overflowed");
+	struct path_curve c;
+
+	ksft_test_result(run(&l, &c) && is_loop(&c, PAGES, l.rounds) &&
+			 path_get(PATH_VPATH "overflowed") == lost, "nothing is lost\n");
+	free(c.misses);
+}
+
 /* Programs that come and go fast: none gets what another has done. */
 static void test_contexts(void)
 {
@@ -405,7 +420,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "lies"))
 		return with_lies();
 	only_loop = argc > 1 && !strcmp(argv[1], "loop");
-	path_start(only_loop ? 1 : 18, 300);
+	path_start(only_loop ? 1 : 19, 300);
 	cg = path_cg(NULL, "vpath");
 	defaults();
 	path_set("enabled", "1");
@@ -420,6 +435,7 @@ int main(int argc, char **argv)
 	test_hot();
 	test_sample();
 	test_duty();
+	test_lossless();
 	test_contexts();
 	test_hotplug();
 	test_switches();

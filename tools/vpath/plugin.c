@@ -97,22 +97,26 @@ static uint64_t random_number(void)
 
 static void lie(struct unit *u)
 {
+	struct vpath_record *last = &u->log[(u->head - 1) & (log_entries - 1)];
 	uint64_t r = random_number();
 
-	if (r % 4096)
+	if (r % 16384)
 		return;
 	r = random_number();
-	switch (random_number() % 4) {
+	switch (random_number() % 5) {
 	case 0:
-		u->reg->head = r;
+		u->reg->head = r;	/* until the next record */
 		break;
 	case 1:
-		u->log[r % log_entries].context = r >> 32;
+		last->context = r;
 		break;
 	case 2:
-		u->log[r % log_entries].addr = random_number();
+		last->addr = r;
 		break;
 	case 3:
+		u->log[r % log_entries] = (struct vpath_record){ r, r >> 32, r >> 16 };
+		break;
+	case 4:
 		((uint32_t *)u->reg)[r % (sizeof(*u->reg) / 4)] = r >> 32;
 		break;
 	}
