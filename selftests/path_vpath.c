@@ -257,7 +257,7 @@ static void test_duty(void)
  */
 static void test_lossless(void)
 {
-	const struct loop l = { PAGES, 1500, false, -1 };
+	const struct loop l = { PAGES, 1500, false, 0 };
 	long long lost = path_get(PATH_VPATH "overflowed");
 	struct path_curve c;
 
