@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,17 @@
 #define MAX_PAB		32768U
 #define MAX_FILTER	1024U
 
+/* What the specification says, and what the driver was built with */
+_Static_assert(offsetof(struct vpath_device, log_offset) == 16, "vpath_device");
+_Static_assert(sizeof(struct vpath_device) == 48, "vpath_device");
+_Static_assert(sizeof(struct vpath_record) == 16, "vpath_record");
+_Static_assert(offsetof(struct vpath_unit, lookup_page) == 56, "lookup_page");
+_Static_assert(offsetof(struct vpath_unit, tail) == 64, "tail");
+_Static_assert(offsetof(struct vpath_unit, status) == 128, "status");
+_Static_assert(offsetof(struct vpath_unit, head) == 136, "head");
+_Static_assert(offsetof(struct vpath_unit, counters) == 144, "counters");
+_Static_assert(sizeof(struct vpath_unit) == 232, "vpath_unit");
+
 EXPORT int qemu_plugin_version = QEMU_API;
 
 /**
@@ -49,7 +61,7 @@ EXPORT int qemu_plugin_version = QEMU_API;
  * @reg: its registers
  * @log: its log
  * @head: the next record's place
- * @rung: and the fill level has not been below the threshold since
+ * @rung_at: @head when it rang last
  * @control: and what follows: as taken over from the registers
  * @phase: accesses since the duty cycle began
  * @resumed: the next record comes after a pause
@@ -62,7 +74,7 @@ struct unit {
 	struct vpath_unit *reg;
 	struct vpath_record *log;
 	uint32_t head;
-	bool rung;
+	uint32_t rung_at;
 	uint32_t control, sample_shift, duty_on, duty_period, only_context, threshold;
 	uint32_t phase;
 	bool resumed;
@@ -124,16 +136,18 @@ static void lie(struct unit *u)
 
 /* The log */
 
+/* Again after as many records, so that a drain that ends above it is called back. */
 static void ring(struct unit *u, uint32_t fill)
 {
 	uint64_t one = 1;
 
-	if (!(u->control & VPATH_INTERRUPT) || u->rung || fill < u->threshold)
+	if (!(u->control & VPATH_INTERRUPT) || fill < u->threshold ||
+	    u->head - u->rung_at < u->threshold)
 		return;
-	u->rung = true;
-	u->reg->counters.interrupts++;
 	if (u->vector >= 0 && write(u->vector, &one, sizeof(one)) < 0)
-		u->rung = false;
+		return;
+	u->rung_at = u->head;
+	u->reg->counters.interrupts++;
 }
 
 static void append(struct unit *u, uint64_t addr)
@@ -144,8 +158,6 @@ static void append(struct unit *u, uint64_t addr)
 		u->reg->counters.overflowed++;
 		return;
 	}
-	if (fill < u->threshold)
-		u->rung = false;
 	u->log[u->head & (log_entries - 1)] = (struct vpath_record){
 		.addr = addr, .context = u->context, .stamp = atomic_fetch_add(&stamp, 1),
 	};
@@ -308,7 +320,7 @@ static uint32_t take_over(struct unit *u)
 	u->duty_period = r.duty_period;
 	u->only_context = r.only_context;
 	u->threshold = r.threshold;
-	u->rung = false;
+	u->rung_at = u->head - u->threshold;
 	set_context(u);
 	return VPATH_OK;
 }
