@@ -48,7 +48,6 @@ enum vpath_param {
 	VPATH_PARAM_TLB_WAYS,
 	VPATH_PARAM_TLB_TAGGED,
 	VPATH_PARAM_FILTER_ENTRIES,
-	VPATH_PARAM_LOG_ENTRIES,
 	VPATH_PARAM_SAMPLE_SHIFT,
 	VPATH_PARAM_DUTY_PERCENT,
 	VPATH_PARAM_DUTY_PERIOD,
@@ -65,7 +64,6 @@ static struct mmpath_param vpath_params[NR_VPATH_PARAMS + 1] = {
 	[VPATH_PARAM_TLB_WAYS]		= { "tlb_ways", 16, 1, 4096, true },
 	[VPATH_PARAM_TLB_TAGGED]	= { "tlb_tagged", 0, 0, 1, false },
 	[VPATH_PARAM_FILTER_ENTRIES]	= { "filter_entries", 64, 0, 1024, false },
-	[VPATH_PARAM_LOG_ENTRIES]	= { "log_entries", 4096, 64, 1 << 16, true },
 	[VPATH_PARAM_SAMPLE_SHIFT]	= { "sample_shift", 0, 0, MMPATH_MAX_SHIFT, false },
 	[VPATH_PARAM_DUTY_PERCENT]	= { "duty_percent", 100, 1, 100, false },
 	[VPATH_PARAM_DUTY_PERIOD]	= { "duty_period", 1 << 24, 1000, 1U << 31, false },
@@ -85,13 +83,13 @@ struct vpath_log {
  * struct vpath - the device
  * @drain_lock: protects @bar, @logs, @nr_logs and everything below
  * @bar: its memory, NULL without a device
+ * @header: the beginning of it, as it was when the device was found
  * @nr_logs: units it has
  * @logs: of each unit
- * @log_entries: records each of them holds
- * @broken: it said what cannot be
+ * @broken: it said what cannot be, or is being taken away
  * @times_broken: since boot
  * @late: records of contexts that had gone, since boot
- * @started: it is the driver in use; written under mmpath_mutex
+ * @started: the driver is in use; written under mmpath_mutex
  * @ctxs: contexts by number
  * @next_number: to be given out
  * @most: largest number that was given out
@@ -99,9 +97,9 @@ struct vpath_log {
 struct vpath {
 	struct mutex drain_lock;	/* see above */
 	char *bar;
+	struct vpath_device header;
 	unsigned int nr_logs;
 	struct vpath_log logs[VPATH_MAX_UNITS];
-	u32 log_entries;
 	bool broken;
 	u64 times_broken;
 	u64 late;
@@ -120,12 +118,14 @@ static struct vpath vpath = {
  * @reg: NULL when it has none
  * @context: number that the unit was told last
  * @shift: and which of its pages to log
+ * @poll_at: records in its log at which the tick has it drained, 0: never
  * @work: drains when its task returns to user space; next is itself when idle
  */
 struct vpath_cpu {
 	struct vpath_unit *reg;
 	u32 context;
 	unsigned int shift;
+	u32 poll_at;
 	struct callback_head work;
 };
 
@@ -166,7 +166,7 @@ static void vpath_break(const char *why)
 	lockdep_assert_held(&vpath.drain_lock);
 	if (vpath.broken)
 		return;
-	vpath.broken = true;
+	WRITE_ONCE(vpath.broken, true);
 	vpath.times_broken++;
 	pr_err("the device is broken and not used any more: %s\n", why);
 	queue_work(system_unbound_wq, &vpath_lost_work);
@@ -202,26 +202,31 @@ static void vpath_feed(struct vpath_drain *d)
 /* What the program has run by itself since @v->cpu_seen, as far as is known; not 0 */
 static u64 vpath_own_ns(const struct vpath_ctx *v, u64 cpu_ns)
 {
-	u64 own_ns = cpu_ns - v->cpu_seen, inside_ns = READ_ONCE(v->inside_ns) - v->inside_seen;
+	u64 own_ns = cpu_ns - READ_ONCE(v->cpu_seen);
+	u64 inside_ns = READ_ONCE(v->inside_ns) - READ_ONCE(v->inside_seen);
 
 	return own_ns > inside_ns ? own_ns - inside_ns : 1;
 }
 
-static unsigned int vpath_cost_permille(const struct mmpath_ctx *ctx, u64 cpu_ns)
+/* And what drains took for it */
+static u64 vpath_hook_ns(const struct mmpath_ctx *ctx)
 {
 	const struct vpath_ctx *v = ctx->drv_data;
 
-	return mmpath_permille(atomic64_read(&ctx->hook_ns) - v->hook_seen,
-			       vpath_own_ns(v, cpu_ns));
+	return atomic64_read(&ctx->hook_ns) - READ_ONCE(v->hook_seen);
+}
+
+static unsigned int vpath_cost_permille(const struct mmpath_ctx *ctx, u64 cpu_ns)
+{
+	return mmpath_permille(vpath_hook_ns(ctx), vpath_own_ns(ctx->drv_data, cpu_ns));
 }
 
 /* Too expensive for the epoch to end like this? A little counts for nothing. */
 static void vpath_judge(struct mmpath_ctx *ctx)
 {
-	const struct vpath_ctx *v = ctx->drv_data;
 	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
 
-	if (target && atomic64_read(&ctx->hook_ns) - v->hook_seen > VPATH_LITTLE_NS &&
+	if (target && vpath_hook_ns(ctx) > VPATH_LITTLE_NS &&
 	    vpath_cost_permille(ctx, mmpath_cpu_ns(ctx->mm)) > target * 10)
 		mmpath_kick(ctx);
 }
@@ -302,7 +307,7 @@ static void vpath_deliver(struct vpath_drain *d, u64 addr, u32 context)
 
 static const struct vpath_record *vpath_oldest(const struct vpath_log *log)
 {
-	return &log->records[log->tail & (vpath.log_entries - 1)];
+	return &log->records[log->tail & (vpath.header.log_entries - 1)];
 }
 
 /*
@@ -342,7 +347,7 @@ static void vpath_look(void)
 	for (log = vpath.logs; log < vpath.logs + vpath.nr_logs; log++) {
 		/* pairs with the device: the records are there */
 		log->head = smp_load_acquire(&log->reg->head);
-		if (log->head - log->tail <= vpath.log_entries)
+		if (log->head - log->tail <= vpath.header.log_entries)
 			continue;
 		log->head = log->tail;
 		vpath_break("more records than fit its log");
@@ -353,7 +358,7 @@ static void vpath_look(void)
 static void vpath_drain_one(struct vpath_drain *d, struct vpath_log *log, u32 limit)
 {
 	const struct vpath_record *records = log->records, *r;
-	u32 mask = vpath.log_entries - 1, tail = log->tail, end;
+	u32 mask = vpath.header.log_entries - 1, tail = log->tail, end;
 
 	end = tail + min(log->head - tail, VPATH_FREE_EVERY);
 	r = &records[tail & mask];
@@ -418,13 +423,13 @@ static void vpath_tick(struct task_struct *curr)
 	struct pt_regs *regs = get_irq_regs();
 	u32 fill;
 
-	if (!c->reg)
+	if (!c->reg || !c->poll_at)
 		return;
 	fill = READ_ONCE(c->reg->head) - READ_ONCE(c->reg->tail);
-	if (fill < vpath_param(VPATH_PARAM_THRESHOLD))
+	if (fill < c->poll_at)
 		return;
 	if (!regs || !user_mode(regs)) {
-		if (fill > READ_ONCE(vpath.log_entries) / 2)
+		if (fill >= vpath.header.log_entries / 2)
 			queue_work(system_unbound_wq, &vpath_drain_work);
 	} else if (READ_ONCE(c->work.next) == &c->work &&
 		   task_work_add(curr, &c->work, TWA_RESUME)) {
@@ -471,6 +476,15 @@ static void vpath_use_current(void *unused)
 	mmpath_use_mm(current->mm);
 }
 
+/* Not through the hook: that serves the next driver by now. */
+static void vpath_leave(void *number)
+{
+	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
+
+	if (c->context == (uintptr_t)number)
+		vpath_use_context(0, c->shift);
+}
+
 static void vpath_set_duty(struct vpath_unit *reg)
 {
 	u64 period = vpath_param(VPATH_PARAM_DUTY_PERIOD);
@@ -491,14 +505,21 @@ static u32 vpath_control(void)
 	return control;
 }
 
-/* On the CPU, interrupts off: @data is where a failure is noted, or NULL. */
-static void vpath_switch_on(void *data)
+/* Records in a log at which it is drained; half a log at the most. */
+static u32 vpath_threshold(void)
+{
+	return min(vpath_param(VPATH_PARAM_THRESHOLD), vpath.header.log_entries / 2UL);
+}
+
+/* On the CPU, interrupts off; @failed counts units that do not obey. */
+static void vpath_switch_on(void *failed)
 {
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
 	struct vpath_unit *reg = c->reg;
 
 	if (!reg)
 		return;
+	c->poll_at = vpath_param(VPATH_PARAM_INTERRUPT) ? 0 : vpath_threshold();
 	reg->tlb_entries = vpath_param(VPATH_PARAM_TLB_ENTRIES);
 	reg->tlb_ways = vpath_param(VPATH_PARAM_TLB_WAYS);
 	reg->pab_entries = vpath_param(VPATH_PARAM_PAB_ENTRIES);
@@ -507,7 +528,7 @@ static void vpath_switch_on(void *data)
 	reg->relog = 0;
 	vpath_set_duty(reg);
 	reg->only_context = 0;
-	reg->threshold = vpath_param(VPATH_PARAM_THRESHOLD);
+	reg->threshold = vpath_threshold();
 	/* contexts are told of when they are attached anew */
 	c->context = 0;
 	c->shift = 0;
@@ -516,8 +537,8 @@ static void vpath_switch_on(void *data)
 	reg->control = vpath_control();
 	WRITE_ONCE(reg->status, U32_MAX);
 	vpath_do(VPATH_SYNC);
-	if (READ_ONCE(reg->status) != VPATH_OK && data)
-		atomic_inc(data);
+	if (READ_ONCE(reg->status) != VPATH_OK)
+		atomic_inc(failed);
 }
 
 static void vpath_switch_off(void *unused)
@@ -532,57 +553,105 @@ static void vpath_switch_off(void *unused)
 	vpath_do(VPATH_SYNC);
 }
 
-static void vpath_stop(void)
+static void vpath_switch_all_off(void)
 {
 	cpus_read_lock();
-	WRITE_ONCE(vpath.started, false);
 	on_each_cpu(vpath_switch_off, NULL, 1);
 	cpus_read_unlock();
 }
 
-static int vpath_start(void)
+static void vpath_stop(void)
 {
-	atomic_t failed = ATOMIC_INIT(0);
-	bool there;
+	WRITE_ONCE(vpath.started, false);
+	vpath_switch_all_off();
+}
+
+/* The parameters have larger bounds than a device may have. */
+static bool vpath_fits(const struct vpath_device *d)
+{
+	return vpath_param(VPATH_PARAM_TLB_ENTRIES) <= d->max_tlb_entries &&
+	       vpath_param(VPATH_PARAM_PAB_ENTRIES) <= d->max_pab_entries &&
+	       vpath_param(VPATH_PARAM_FILTER_ENTRIES) <= d->max_filter_entries;
+}
+
+/* Is there a device that can be used, and as it is to be? 0 or an error. */
+static int vpath_usable(void)
+{
+	int ret = 0;
 
 	mutex_lock(&vpath.drain_lock);
-	there = vpath.bar && !vpath.broken;
+	if (!vpath.bar || vpath.broken)
+		ret = -ENODEV;
+	else if (!vpath_fits(&vpath.header))
+		ret = -ERANGE;
 	mutex_unlock(&vpath.drain_lock);
-	if (!there)
-		return -ENODEV;
+	return ret;
+}
+
+/* A device that does not take what it said it takes is broken. */
+static int vpath_obeyed(atomic_t *failed)
+{
+	if (!atomic_read(failed))
+		return 0;
+	mutex_lock(&vpath.drain_lock);
+	vpath_break("a unit that does not take its settings");
+	mutex_unlock(&vpath.drain_lock);
+	return -EIO;
+}
+
+static int vpath_start(void)
+{
+	bool was_started = vpath.started;
+	atomic_t failed = ATOMIC_INIT(0);
+	int ret = vpath_usable();
+
+	if (ret)
+		return ret;
 	cpus_read_lock();
 	WRITE_ONCE(vpath.started, true);
 	on_each_cpu(vpath_switch_on, &failed, 1);
 	cpus_read_unlock();
-	if (!atomic_read(&failed))
-		return 0;
-	pr_err("%d units did not take their settings\n", atomic_read(&failed));
-	vpath_stop();
-	return -EIO;
+	ret = vpath_obeyed(&failed);
+	if (ret)
+		WRITE_ONCE(vpath.started, was_started);
+	return ret;
 }
 
 /* Contexts */
 
+/* A number for @ctx. It is not in use yet: no record can have it. */
+static int vpath_enter(struct mmpath_ctx *ctx, u32 *number)
+{
+	int ret = xa_alloc_cyclic(&vpath.ctxs, number, ctx, XA_LIMIT(1, U32_MAX),
+				  &vpath.next_number, GFP_KERNEL);
+
+	if (ret < 0)
+		return ret;
+	mutex_lock(&vpath.drain_lock);
+	if (vpath.bar && !vpath.broken) {
+		vpath.most = max(vpath.most, *number);
+		ret = 0;
+	} else {
+		xa_erase(&vpath.ctxs, *number);
+		ret = -ENODEV;
+	}
+	mutex_unlock(&vpath.drain_lock);
+	return ret;
+}
+
 static int vpath_attach(struct mmpath_ctx *ctx)
 {
 	struct vpath_ctx *v = kzalloc(sizeof(*v), GFP_KERNEL);
-	int ret = -ENODEV;
 	u32 number;
+	int ret;
 
 	if (!v)
 		return -ENOMEM;
 	v->cpu_seen = mmpath_cpu_ns(ctx->mm);
 	v->hook_seen = atomic64_read(&ctx->hook_ns);
 	ctx->drv_data = v;
-	mutex_lock(&vpath.drain_lock);
-	/* a device that came back has to be started first */
-	if (vpath.bar && !vpath.broken && vpath.started)
-		ret = xa_alloc_cyclic(&vpath.ctxs, &number, ctx, XA_LIMIT(1, U32_MAX),
-				      &vpath.next_number, GFP_KERNEL);
-	if (ret >= 0)
-		vpath.most = max(vpath.most, number);
-	mutex_unlock(&vpath.drain_lock);
-	if (ret < 0) {
+	ret = vpath_enter(ctx, &number);
+	if (ret) {
 		ctx->drv_data = NULL;
 		kfree(v);
 		return ret;
@@ -603,9 +672,9 @@ static void vpath_account(struct mmpath_ctx *ctx, u64 cpu_ns)
 		return;
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + vpath_own_ns(v, cpu_ns));
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + hook_ns - v->hook_seen);
-	v->cpu_seen = cpu_ns;
-	v->hook_seen = hook_ns;
-	v->inside_seen = READ_ONCE(v->inside_ns);
+	WRITE_ONCE(v->cpu_seen, cpu_ns);
+	WRITE_ONCE(v->hook_seen, hook_ns);
+	WRITE_ONCE(v->inside_seen, READ_ONCE(v->inside_ns));
 }
 
 static void vpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
@@ -668,7 +737,7 @@ static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 
 	WRITE_ONCE(ctx->number, 0);
 	if (mm)
-		on_each_cpu(vpath_use_current, NULL, 1);
+		on_each_cpu(vpath_leave, (void *)(uintptr_t)number, 1);
 	mutex_lock(&vpath.drain_lock);
 	__vpath_drain();
 	xa_erase(&vpath.ctxs, number);
@@ -690,9 +759,10 @@ static bool vpath_check(void)
 	       vpath_param(VPATH_PARAM_TLB_WAYS) <= vpath_param(VPATH_PARAM_TLB_ENTRIES);
 }
 
+/* Batches go past the context's own log. */
 static unsigned int vpath_log_entries(void)
 {
-	return vpath_param(VPATH_PARAM_LOG_ENTRIES);
+	return VPATH_BATCH;
 }
 
 /* Counters of all units together; written by the device, so only shown. And ours. */
@@ -767,7 +837,7 @@ static struct mmpath_driver vpath_driver = {
 static void vpath_lost_fn(struct work_struct *work)
 {
 	mmpath_driver_lost(&vpath_driver);
-	vpath_stop();
+	vpath_switch_all_off();
 }
 
 /* CPUs */
@@ -785,6 +855,7 @@ static int vpath_cpu_online(unsigned int cpu)
 {
 	struct vpath_device *device = (struct vpath_device *)vpath.bar;
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
+	atomic_t failed = ATOMIC_INIT(0);
 	unsigned long flags;
 	u32 nr;
 
@@ -794,12 +865,14 @@ static int vpath_cpu_online(unsigned int cpu)
 	nr = READ_ONCE(device->unit);
 	if (nr < vpath.nr_logs) {
 		c->reg = vpath_unit(vpath.bar, nr);
-		if (vpath.started)
-			vpath_switch_on(NULL);
+		if (READ_ONCE(vpath.started) && !READ_ONCE(vpath.broken))
+			vpath_switch_on(&failed);
 	}
 	local_irq_restore(flags);
 	if (nr >= vpath.nr_logs)
 		pr_warn("CPU %u has no unit\n", cpu);
+	/* the CPU is as good as any other */
+	vpath_obeyed(&failed);
 	return 0;
 }
 
@@ -816,13 +889,40 @@ static int vpath_cpu_offline(unsigned int cpu)
 
 /* The device */
 
+static_assert(offsetof(struct vpath_device, log_offset) == 16);
+static_assert(sizeof(struct vpath_device) == 48);
+static_assert(sizeof(struct vpath_record) == 16);
+static_assert(offsetof(struct vpath_unit, lookup_page) == 56);
+static_assert(offsetof(struct vpath_unit, tail) == 64);
+static_assert(offsetof(struct vpath_unit, status) == 128);
+static_assert(offsetof(struct vpath_unit, head) == 136);
+static_assert(offsetof(struct vpath_unit, counters) == 144);
+static_assert(sizeof(struct vpath_unit) == 232);
+static_assert(sizeof(struct vpath_unit) <= VPATH_UNIT_STRIDE);
+
 static enum cpuhp_state vpath_hotplug;
+
+/* Once each: what was checked is what is used. */
+static void vpath_read_header(struct vpath_device *d, const char *bar)
+{
+	const struct vpath_device *device = (const struct vpath_device *)bar;
+
+	d->magic = READ_ONCE(device->magic);
+	d->version = READ_ONCE(device->version);
+	d->units = READ_ONCE(device->units);
+	d->log_entries = READ_ONCE(device->log_entries);
+	d->log_offset = READ_ONCE(device->log_offset);
+	d->log_stride = READ_ONCE(device->log_stride);
+	d->max_tlb_entries = READ_ONCE(device->max_tlb_entries);
+	d->max_pab_entries = READ_ONCE(device->max_pab_entries);
+	d->max_filter_entries = READ_ONCE(device->max_filter_entries);
+}
 
 static bool vpath_header_good(const struct vpath_device *d, u64 bytes)
 {
-	return READ_ONCE(d->magic) == VPATH_MAGIC && d->version == VPATH_VERSION &&
+	return d->magic == VPATH_MAGIC && d->version == VPATH_VERSION &&
 	       d->units && d->units <= VPATH_MAX_UNITS && is_power_of_2(d->log_entries) &&
-	       d->log_entries <= 1U << 24 &&
+	       d->log_entries >= 2 && d->log_entries <= 1U << 24 &&
 	       d->log_stride >= d->log_entries * sizeof(struct vpath_record) &&
 	       d->log_stride <= bytes && d->log_offset <= bytes &&
 	       d->log_offset >= VPATH_UNIT_OFFSET + d->units * VPATH_UNIT_STRIDE &&
@@ -843,32 +943,46 @@ static int vpath_request_irqs(struct pci_dev *pdev, unsigned int units)
 	return nr < 0 ? nr : 0;
 }
 
-static void vpath_adopt(char *bar)
+/* Take @bar into use. One device is enough. */
+static int vpath_adopt(char *bar, const struct vpath_device *header)
 {
-	const struct vpath_device *device = (struct vpath_device *)bar;
 	struct vpath_log *log;
 	unsigned int i;
+	int ret = -EBUSY;
 
 	mutex_lock(&vpath.drain_lock);
+	if (vpath.bar)
+		goto out;
 	vpath.bar = bar;
-	vpath.nr_logs = device->units;
-	vpath.log_entries = device->log_entries;
-	vpath.broken = false;
+	vpath.header = *header;
+	vpath.nr_logs = header->units;
+	WRITE_ONCE(vpath.broken, false);
 	for (i = 0; i < vpath.nr_logs; i++) {
 		log = &vpath.logs[i];
 		log->reg = vpath_unit(bar, i);
-		log->records = (void *)(bar + device->log_offset + i * device->log_stride);
+		log->records = (void *)(bar + header->log_offset + i * header->log_stride);
 		log->head = READ_ONCE(log->reg->head);
 		log->tail = log->head;
 		WRITE_ONCE(log->reg->tail, log->tail);
 	}
+	ret = 0;
+out:
+	mutex_unlock(&vpath.drain_lock);
+	return ret;
+}
+
+/* The last of its records; nothing more is wanted of it. */
+static void vpath_retire(void)
+{
+	mutex_lock(&vpath.drain_lock);
+	__vpath_drain();
+	WRITE_ONCE(vpath.broken, true);
 	mutex_unlock(&vpath.drain_lock);
 }
 
 static void vpath_disown(void)
 {
 	mutex_lock(&vpath.drain_lock);
-	__vpath_drain();
 	vpath.bar = NULL;
 	vpath.nr_logs = 0;
 	mutex_unlock(&vpath.drain_lock);
@@ -877,11 +991,10 @@ static void vpath_disown(void)
 static int vpath_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	resource_size_t bytes = pci_resource_len(pdev, 2);
+	struct vpath_device header = { };
 	char *bar;
 	int ret;
 
-	if (vpath.bar)
-		return -EBUSY;
 	ret = pcim_enable_device(pdev);
 	if (ret)
 		return ret;
@@ -890,32 +1003,41 @@ static int vpath_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	bar = devm_memremap(&pdev->dev, pci_resource_start(pdev, 2), bytes, MEMREMAP_WB);
 	if (IS_ERR(bar))
 		return PTR_ERR(bar);
+	vpath_read_header(&header, bar);
 	/* other things are made of such devices too */
-	if (!vpath_header_good((struct vpath_device *)bar, bytes))
+	if (!vpath_header_good(&header, bytes))
 		return -ENODEV;
-	pci_set_master(pdev);
-	ret = vpath_request_irqs(pdev, ((struct vpath_device *)bar)->units);
+	ret = vpath_adopt(bar, &header);
 	if (ret)
 		return ret;
-	vpath_adopt(bar);
+	pci_set_master(pdev);
+	ret = vpath_request_irqs(pdev, header.units);
+	if (ret)
+		goto err;
 	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "mm/path:vpath", vpath_cpu_online,
 				vpath_cpu_offline);
-	if (ret < 0) {
-		vpath_disown();
-		return ret;
-	}
+	if (ret < 0)
+		goto err;
 	vpath_hotplug = ret;
-	pci_info(pdev, "page access tracking, %u units, logs of %u records\n", vpath.nr_logs,
-		 vpath.log_entries);
+	pci_info(pdev, "page access tracking, %u units, logs of %u records\n", header.units,
+		 header.log_entries);
 	return 0;
+
+err:
+	vpath_disown();
+	return ret;
 }
 
-/* Contexts go on untracked. */
+/*
+ * Contexts go on untracked. CPUs use the device until they have let go of it, and
+ * works until they have run; then its memory may go.
+ */
 static void vpath_remove(struct pci_dev *pdev)
 {
-	vpath_disown();
+	vpath_retire();
 	mmpath_driver_lost(&vpath_driver);
 	cpuhp_remove_state(vpath_hotplug);
+	vpath_disown();
 	flush_work(&vpath_lost_work);
 	flush_work(&vpath_drain_work);
 }

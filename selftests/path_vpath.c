@@ -27,6 +27,7 @@
 #define PAB	128UL
 #define PAGES	2048UL		/* 16 times that */
 #define ROUNDS	8UL
+#define THRESHOLD	256LL
 #define SLACK	400UL		/* of its own: stack, libraries, heap */
 
 /* Marks 1 and 2 in the ground truth; no-operations. */
@@ -49,6 +50,7 @@ struct loop {
 	size_t pages, rounds;
 	bool by_kernel;		/* touched by read() into them */
 	int cpu;		/* to run on, -1: any */
+	bool stays;		/* and waits to be killed */
 };
 
 static int touch_by_kernel(char *p, const struct loop *l)
@@ -86,6 +88,8 @@ static int touch(void *arg)
 			return KSFT_FAIL;
 	}
 	mark_end();
+	while (l->stays)
+		pause();
 	return KSFT_PASS;
 }
 
@@ -122,6 +126,7 @@ static void defaults(void)
 	path_set(PATH_VPATH "sample_shift", "0");
 	path_set(PATH_VPATH "duty_percent", "100");
 	path_set(PATH_VPATH "interrupt", "0");
+	path_set(PATH_VPATH "threshold", "128");
 	path_set(PATH_VPATH "overhead_target", "0");
 	path_set("group_pages", "1");
 	path_set("sample_pages", "0");
@@ -166,7 +171,7 @@ static bool is_loop(const struct path_curve *c, size_t pages, size_t rounds)
 	       c->cold >= pages && c->cold <= pages + SLACK;
 }
 
-static const struct loop loop = { PAGES, ROUNDS, false, -1 };
+static const struct loop loop = { .pages = PAGES, .rounds = ROUNDS, .cpu = -1 };
 
 static void test_curve(void)
 {
@@ -191,7 +196,7 @@ static void test_interrupt(void)
 
 static void test_kernel_copies(void)
 {
-	const struct loop l = { PAGES, ROUNDS, true, -1 };
+	const struct loop l = { .pages = PAGES, .rounds = ROUNDS, .by_kernel = true, .cpu = -1 };
 	struct path_curve c;
 
 	ksft_test_result(run(&l, &c) && is_loop(&c, PAGES, ROUNDS), "the kernel's copies\n");
@@ -200,7 +205,7 @@ static void test_kernel_copies(void)
 
 static void test_hot(void)
 {
-	const struct loop l = { PAB / 2, 200, false, -1 };
+	const struct loop l = { .pages = PAB / 2, .rounds = 200, .cpu = -1 };
 	struct path_curve c;
 
 	ksft_test_result(run(&l, &c) && c.records < PAB / 2 * 20, "hot pages are not logged\n");
@@ -232,7 +237,7 @@ static void test_duty(void)
 {
 	long long logged = path_get(PATH_VPATH "logged");
 	long long paused = path_get(PATH_VPATH "paused");
-	const struct loop l = { PAGES, 4 * ROUNDS, false, -1 };
+	const struct loop l = { .pages = PAGES, .rounds = 4 * ROUNDS, .cpu = -1 };
 	struct path_curve c;
 	bool good;
 
@@ -251,13 +256,61 @@ static void test_duty(void)
 	defaults();
 }
 
+/* Is all that was logged drained, but for @left records? Waits for it. */
+static bool drained(long long logged, long long records, long long left)
+{
+	unsigned long until = path_now_ms() + 20000;
+
+	do {
+		if (path_get(PATH_VPATH "logged") - logged -
+		    (path_get("stats/records") - records) <= left)
+			return true;
+		path_sleep_ms(20);
+	} while (path_now_ms() < until);
+	return false;
+}
+
+/*
+ * Nobody asks and no epoch ends: a program that runs on is drained all the same, by
+ * the tick down to what it logs in one, or by interrupts down to the threshold of
+ * each CPU.
+ */
+static void test_by_itself(bool interrupt)
+{
+	const struct loop l = { .pages = PAGES, .rounds = 500, .cpu = 0, .stays = true };
+	long long total = l.pages * l.rounds, left = interrupt ? 2 * THRESHOLD : total / 2;
+	long long logged, records;
+	bool good = false;
+	pid_t pid;
+
+	path_set(PATH_VPATH "interrupt", "%d", interrupt);
+	path_set(PATH_VPATH "threshold", "%lld", THRESHOLD);
+	path_set("epoch_ms", "60000");
+	choose();
+	logged = path_get(PATH_VPATH "logged");
+	records = path_get("stats/records");
+	path_cg_remove(cg);
+	cg = path_cg(NULL, "vpath");
+	path_track(cg, true);
+	pid = path_spawn(cg, touch, (void *)&l);
+	while (!kill(pid, 0) && path_get(PATH_VPATH "logged") - logged < total)
+		path_sleep_ms(20);
+	good = drained(logged, records, left);
+	ksft_print_msg("%lld logged, %lld records\n", path_get(PATH_VPATH "logged") - logged,
+		       path_get("stats/records") - records);
+	kill(pid, SIGKILL);
+	path_wait(pid, 120);
+	ksft_test_result(good, "drained by %s\n", interrupt ? "interrupts" : "the tick");
+	defaults();
+}
+
 /*
  * More than a log holds, several times, and epochs that drain beside the ticks: who
  * logs waits for who drains.
  */
 static void test_lossless(void)
 {
-	const struct loop l = { PAGES, 1500, false, 0 };
+	const struct loop l = { .pages = PAGES, .rounds = 1500, .cpu = 0 };
 	long long lost = path_get(PATH_VPATH "overflowed");
 	struct path_curve c;
 
@@ -269,7 +322,8 @@ static void test_lossless(void)
 /* Programs that come and go fast: none gets what another has done. */
 static void test_contexts(void)
 {
-	static const struct loop large = { PAGES, 1, false, -1 }, small = { 16, 1, false, -1 };
+	static const struct loop large = { .pages = PAGES, .rounds = 1, .cpu = -1 };
+	static const struct loop small = { .pages = 16, .rounds = 1, .cpu = -1 };
 	struct path_curve c;
 	bool good = true;
 	int i;
@@ -285,7 +339,7 @@ static void test_contexts(void)
 
 static void test_hotplug(void)
 {
-	const struct loop l = { PAGES, ROUNDS, false, 1 };
+	const struct loop l = { .pages = PAGES, .rounds = ROUNDS, .cpu = 1 };
 	const char *online = "/sys/devices/system/cpu/cpu1/online";
 	struct path_curve c;
 	bool good;
@@ -315,7 +369,7 @@ static void test_parameters(void)
 
 static void test_switches(void)
 {
-	const struct loop l = { PAGES, 100 * ROUNDS, false, -1 };
+	const struct loop l = { .pages = PAGES, .rounds = 100 * ROUNDS, .cpu = -1 };
 	bool good = true;
 	pid_t pid;
 	int i;
@@ -333,7 +387,7 @@ static void test_switches(void)
 /* Taken away while it is in use, and given back */
 static void test_removal(void)
 {
-	const struct loop l = { PAGES, 1500 * ROUNDS, false, -1 };
+	const struct loop l = { .pages = PAGES, .rounds = 1500 * ROUNDS, .cpu = -1 };
 	long long lost = path_get("stats/driver_lost");
 	struct path_curve c;
 	bool good;
@@ -353,18 +407,34 @@ static void test_removal(void)
 	       run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
 	ksft_test_result(good, "and given back\n");
 	free(c.misses);
+	/* the same while it is the driver in use: nobody has to choose it again */
+	good = !path_write(DRIVER "unbind", device) && !path_write(DRIVER "bind", device) &&
+	       run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
+	ksft_test_result(good, "new programs have it at once\n");
+	free(c.misses);
 }
 
-/* Command and mark from user mode: no-operations, the first is counted nowhere. */
+/* A command of the kernel's from user mode is a no-operation: counters are not reset. */
 static void test_user_commands(void)
 {
 #ifdef __x86_64__
-	struct path_curve c;
+	long long before[2], after[2];
+	unsigned int i;
+	cpu_set_t set;
 
-	/* VPATH_RESET, VPATH_MARK */
-	__asm__ __volatile__("nopl 0x50415404(%rax)\n\tnopl 0x50415440(%rax)");
-	ksft_test_result(run(&loop, &c) && is_loop(&c, PAGES, ROUNDS), "commands of a program\n");
-	free(c.misses);
+	/* on each CPU, for each has a unit: VPATH_RESET, VPATH_MARK */
+	before[0] = path_get(PATH_VPATH "accesses");
+	before[1] = path_get(PATH_VPATH "logged");
+	for (i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); i++) {
+		CPU_ZERO(&set);
+		CPU_SET(i, &set);
+		sched_setaffinity(0, sizeof(set), &set);
+		__asm__ __volatile__("nopl 0x50415404(%rax)\n\tnopl 0x50415440(%rax)");
+	}
+	after[0] = path_get(PATH_VPATH "accesses");
+	after[1] = path_get(PATH_VPATH "logged");
+	ksft_test_result(before[0] > 0 && after[0] >= before[0] && after[1] >= before[1],
+			 "commands of a program\n");
 #else
 	ksft_test_result_skip("commands of a program: not on this machine\n");
 #endif
@@ -390,7 +460,7 @@ static int with_lies(void)
 	defaults();
 	path_set("enabled", "1");
 	for (i = 0; i < 20; i++) {
-		const struct loop l = { PAGES, 10 * ROUNDS, false, i % 2 };
+		const struct loop l = { .pages = PAGES, .rounds = 10 * ROUNDS, .cpu = i % 2 };
 
 		path_set(PATH_VPATH "interrupt", "%d", i % 8 == 1);
 		/* once it is known to be broken it cannot be chosen */
@@ -420,7 +490,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "lies"))
 		return with_lies();
 	only_loop = argc > 1 && !strcmp(argv[1], "loop");
-	path_start(only_loop ? 1 : 19, 300);
+	path_start(only_loop ? 1 : 22, 300);
 	cg = path_cg(NULL, "vpath");
 	defaults();
 	path_set("enabled", "1");
@@ -435,6 +505,8 @@ int main(int argc, char **argv)
 	test_hot();
 	test_sample();
 	test_duty();
+	test_by_itself(false);
+	test_by_itself(true);
 	test_lossless();
 	test_contexts();
 	test_hotplug();

@@ -22,7 +22,8 @@ struct kt_vpath {
 	char *bar;
 	unsigned int nr_logs;
 	struct vpath_log logs[VPATH_MAX_UNITS];
-	u32 log_entries, most;
+	struct vpath_device header;
+	u32 most;
 	bool broken;
 	u64 late;
 };
@@ -34,7 +35,7 @@ static void kt_vpath_swap(struct kt_vpath *kt)
 	mutex_lock(&vpath.drain_lock);
 	swap(vpath.bar, kt->bar);
 	swap(vpath.nr_logs, kt->nr_logs);
-	swap(vpath.log_entries, kt->log_entries);
+	swap(vpath.header, kt->header);
 	swap(vpath.most, kt->most);
 	swap(vpath.broken, kt->broken);
 	swap(vpath.late, kt->late);
@@ -66,7 +67,7 @@ static struct kt_vpath *kt_vpath_init(struct kunit *test)
 	for (i = 0; i < KT_VPATH_UNITS; i++)
 		vpath_unit(bar, i)->head = -3U;
 	kt_vpath_swap(kt);
-	vpath_adopt(bar);
+	KUNIT_ASSERT_EQ(test, vpath_adopt(bar, kt->device), 0);
 	vpath.most = 9;
 	return kt;
 }
