@@ -193,14 +193,18 @@ static ssize_t trap_ns_show(struct kobject *kobj, struct kobj_attribute *attr, c
 
 static struct kobj_attribute trap_ns_attr = __ATTR_RO(trap_ns);
 
-static void __init mmpath_init_ro(struct kobj_attribute *attr, const char *name,
-				  ssize_t (*show)(struct kobject *kobj,
-						  struct kobj_attribute *attr, char *buf))
+static void __init mmpath_init_attr(struct kobj_attribute *attr, const char *name,
+				    ssize_t (*show)(struct kobject *kobj,
+						    struct kobj_attribute *attr, char *buf),
+				    ssize_t (*store)(struct kobject *kobj,
+						     struct kobj_attribute *attr,
+						     const char *buf, size_t count))
 {
 	sysfs_attr_init(&attr->attr);
 	attr->attr.name = name;
-	attr->attr.mode = 0444;
+	attr->attr.mode = store ? 0644 : 0444;
 	attr->show = show;
+	attr->store = store;
 }
 
 static int __init mmpath_init_stats(void)
@@ -216,7 +220,7 @@ static int __init mmpath_init_stats(void)
 		ret = sysfs_create_file(dir, &trap_ns_attr.attr);
 	for (i = 0; !ret && i < NR_MMPATH_STATS; i++) {
 		attrs[i].which = i;
-		mmpath_init_ro(&attrs[i].attr, mmpath_stat_names[i], mmpath_stat_show);
+		mmpath_init_attr(&attrs[i].attr, mmpath_stat_names[i], mmpath_stat_show, NULL);
 		ret = sysfs_create_file(dir, &attrs[i].attr.attr);
 	}
 	return ret;
@@ -272,65 +276,31 @@ static ssize_t mmpath_caps_show(struct kobject *kobj, struct kobj_attribute *att
 	return len + sysfs_emit_at(buf, len, "\n");
 }
 
-static struct mmpath_driver_attr * __init mmpath_new_attr(struct mmpath_driver *drv)
+static int __init mmpath_add_attr(struct kobject *dir, const struct mmpath_driver_attr *like)
 {
-	struct mmpath_driver_attr *a = kzalloc(sizeof(*a), GFP_KERNEL);
+	struct mmpath_driver_attr *a = kmemdup(like, sizeof(*like), GFP_KERNEL);
 
-	if (a)
-		a->drv = drv;
-	return a;
-}
-
-static int __init mmpath_add_caps(struct kobject *dir, struct mmpath_driver *drv)
-{
-	struct mmpath_driver_attr *a = mmpath_new_attr(drv);
-
-	if (!a)
-		return -ENOMEM;
-	mmpath_init_ro(&a->attr, "caps", mmpath_caps_show);
-	return sysfs_create_file(dir, &a->attr.attr);
-}
-
-static int __init mmpath_add_param(struct kobject *dir, struct mmpath_driver *drv,
-				   struct mmpath_param *param)
-{
-	struct mmpath_driver_attr *a = mmpath_new_attr(drv);
-
-	if (!a)
-		return -ENOMEM;
-	a->param = param;
-	mmpath_init_ro(&a->attr, param->name, mmpath_param_show);
-	a->attr.attr.mode = 0644;
-	a->attr.store = mmpath_param_store;
-	return sysfs_create_file(dir, &a->attr.attr);
-}
-
-static int __init mmpath_add_counter(struct kobject *dir, struct mmpath_driver *drv,
-				     const struct mmpath_counter *counter)
-{
-	struct mmpath_driver_attr *a = mmpath_new_attr(drv);
-
-	if (!a)
-		return -ENOMEM;
-	a->counter = counter;
-	mmpath_init_ro(&a->attr, counter->name, mmpath_counter_show);
-	return sysfs_create_file(dir, &a->attr.attr);
+	return a ? sysfs_create_file(dir, &a->attr.attr) : -ENOMEM;
 }
 
 static int __init mmpath_init_driver(struct kobject *parent, struct mmpath_driver *drv)
 {
 	struct kobject *dir = kobject_create_and_add(drv->name, parent);
-	const struct mmpath_counter *counter;
-	struct mmpath_param *param;
+	struct mmpath_driver_attr a = { .drv = drv };
 	int ret;
 
 	if (!dir)
 		return -ENOMEM;
-	ret = mmpath_add_caps(dir, drv);
-	for (param = drv->params; !ret && param && param->name; param++)
-		ret = mmpath_add_param(dir, drv, param);
-	for (counter = drv->counters; !ret && counter && counter->name; counter++)
-		ret = mmpath_add_counter(dir, drv, counter);
+	mmpath_init_attr(&a.attr, "caps", mmpath_caps_show, NULL);
+	ret = mmpath_add_attr(dir, &a);
+	for (a.param = drv->params; !ret && a.param && a.param->name; a.param++) {
+		mmpath_init_attr(&a.attr, a.param->name, mmpath_param_show, mmpath_param_store);
+		ret = mmpath_add_attr(dir, &a);
+	}
+	for (a.counter = drv->counters; !ret && a.counter && a.counter->name; a.counter++) {
+		mmpath_init_attr(&a.attr, a.counter->name, mmpath_counter_show, NULL);
+		ret = mmpath_add_attr(dir, &a);
+	}
 	return ret;
 }
 
