@@ -317,12 +317,10 @@ extern const struct mmpath_mem mmpath_model_mem;
 
 /* core.c, for drivers */
 void mmpath_register_driver(struct mmpath_driver *drv);
-void mmpath_log(struct mmpath_ctx *ctx, unsigned long record);
 void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
 void mmpath_end_burst(struct mmpath_ctx *ctx);
 void mmpath_kick(struct mmpath_ctx *ctx);
 void mmpath_driver_lost(const struct mmpath_driver *drv);
-void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, unsigned int nr);
 
 /* core.c, for the user interface */
 int mmpath_set_enabled(bool on);
@@ -337,20 +335,24 @@ void mmpath_request_sync(void);
 int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom);
 void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom);
 bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom);
+struct mmpath_ctx *mmpath_ctx_get(struct mm_struct *mm);
 struct mmpath_ctx *mmpath_ctx_next(unsigned long *id);
 void mmpath_ctx_put(struct mmpath_ctx *ctx);
-void mmpath_drain(struct mmpath_ctx *ctx);
 void mmpath_untrack_all(struct mmpath_domain *dom);
-int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev);
+void mmpath_find_pid(struct mmpath_ctx *ctx);
 
 /* hooks.c */
 u64 mmpath_trap_ns(void);
 u64 mmpath_cpu_ns(struct mm_struct *mm);
 
-/* core.c, for the hooks */
+/* drain.c */
+void mmpath_log(struct mmpath_ctx *ctx, unsigned long record);
+void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, unsigned int nr);
+void mmpath_drain(struct mmpath_ctx *ctx);
 void __mmpath_drain(struct mmpath_ctx *ctx, bool wait);
 void mmpath_drain_driver(struct mmpath_ctx *ctx);
 void mmpath_try_drain(struct mmpath_ctx *ctx);
+int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev);
 
 /* domain.c */
 struct mmpath_domain *mmpath_domain_create(void);

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The way of a record.
+ *
+ * The driver in use logs page accesses into the context's log; a drain feeds
+ * them, in order, to the models: the region's LRU stack and curve, and the merged
+ * stack and curve of every domain.
+ *
+ *	touch -> driver -> mmpath_log() -> drain -> region -> stack -> curve
+ *	                                         -> domain -> stack -> curve
+ *	   hardware's log -> mmpath_feed_batch() -> the same
+ *
+ * The log is one per context and not per CPU: a stack wants the order of
+ * accesses, and threads of one program move between CPUs. Hardware has a log in
+ * each CPU; its driver merges them.
+ *
+ * Locks and lifetimes are in core.c.
+ */
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include "internal.h"
+
+#include <trace/events/mmpath.h>
+
+/* The log */
+
+/**
+ * mmpath_log() - log a page access
+ * @ctx: of this context
+ * @record: see mmpath_record()
+ *
+ * Called by drivers in the order of the accesses. When the log is full the
+ * record is dropped and counted.
+ * Context: any but interrupts; takes ctx->log_lock.
+ */
+void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
+{
+	unsigned int pages = max(1U << mmpath_record_order(record) >> READ_ONCE(ctx->shift), 1U);
+	bool full;
+
+	spin_lock(&ctx->log_lock);
+	/* pairs with the drain: the slot has been read */
+	full = ctx->log_head - smp_load_acquire(&ctx->log_tail) >= ctx->log_size;
+	if (!full) {
+		ctx->log[ctx->log_head & (ctx->log_size - 1)] = record;
+		WRITE_ONCE(ctx->log_pages, ctx->log_pages + pages);
+		WRITE_ONCE(ctx->log_head, ctx->log_head + 1);
+	}
+	spin_unlock(&ctx->log_lock);
+	if (full) {
+		mmpath_count(ctx, MMPATH_DROPPED_LOG_FULL, 1);
+		trace_mmpath_drop(ctx->id, ctx->pid, "log full");
+	}
+}
+
+/* In pages: the work must not pile up either, behind a few huge ones. */
+static bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
+{
+	return READ_ONCE(ctx->log_pages) >= ctx->log_size / 2;
+}
+
+/* One page of a record: the region, then every merged stack. */
+static void mmpath_feed_page(struct mmpath_ctx *ctx, u64 page)
+{
+	unsigned int stopped = ctx->regions.nr_stopped;
+	int i;
+
+	WRITE_ONCE(ctx->fed, ctx->fed + 1);
+	mmpath_regions_touch(&ctx->regions, page);
+	if (ctx->regions.nr_stopped != stopped) {
+		mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
+		trace_mmpath_drop(ctx->id, ctx->pid, "region out of memory");
+	}
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_touch(ctx->domains[i], ctx, page);
+}
+
+/* A record of a huge page stands for all its pages, of which we sample. */
+static void mmpath_feed(struct mmpath_ctx *ctx, unsigned long record)
+{
+	unsigned int order = mmpath_record_order(record), shift = ctx->shift;
+	u64 page, first = record >> PAGE_SHIFT, last = first + (1UL << order) - 1;
+	u64 block;
+	int i;
+
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_log(ctx->domains[i], ctx, record);
+	for (block = first >> shift; block <= last >> shift; block++) {
+		page = mmpath_sample_of_block(block, shift);
+		if (page >= first && page <= last)
+			mmpath_feed_page(ctx, page);
+	}
+}
+
+/* The next records' places in the stacks are loaded side by side. */
+static void mmpath_look_ahead(struct mmpath_ctx *ctx, unsigned int tail, unsigned int head)
+{
+	u64 page[MMPATH_PREFETCH];
+	unsigned int nr;
+	int i;
+
+	for (nr = 0; nr < MMPATH_PREFETCH && tail != head; tail++)
+		page[nr++] = ctx->log[tail & (ctx->log_size - 1)] >> PAGE_SHIFT;
+	mmpath_regions_prefetch(&ctx->regions, page, nr);
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_prefetch(ctx->domains[i], ctx, page, nr);
+}
+
+static bool mmpath_lock_domains(struct mmpath_ctx *ctx, bool wait)
+{
+	int i;
+
+	for (i = 0; i < ctx->nr_domains; i++) {
+		if (wait)
+			mutex_lock_nested(&ctx->domains[i]->lock, i);
+		else if (!mutex_trylock(&ctx->domains[i]->lock))
+			break;
+	}
+	if (i == ctx->nr_domains)
+		return true;
+	while (i--)
+		mutex_unlock(&ctx->domains[i]->lock);
+	return false;
+}
+
+static void mmpath_unlock_domains(struct mmpath_ctx *ctx)
+{
+	int i;
+
+	for (i = ctx->nr_domains; i--; ) {
+		mutex_unlock(&ctx->domains[i]->lock);
+		mmpath_domain_wake(ctx->domains[i]);
+	}
+}
+
+/**
+ * __mmpath_drain() - bring the models up to date, with ctx->lock held
+ * @ctx: of this context
+ * @wait: may wait for the locks of the domains; if not, records stay in the
+ *	log when one is taken
+ */
+void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
+{
+	unsigned int head, tail = ctx->log_tail, nr;
+
+	lockdep_assert_held(&ctx->lock);
+	mmpath_find_pid(ctx);
+	if (READ_ONCE(ctx->log_head) == tail || !mmpath_lock_domains(ctx, wait))
+		return;
+	spin_lock(&ctx->log_lock);
+	head = ctx->log_head;
+	WRITE_ONCE(ctx->log_pages, 0);
+	spin_unlock(&ctx->log_lock);
+	nr = head - tail;
+	while (tail != head) {
+		if ((head - tail) % MMPATH_PREFETCH == 0)
+			mmpath_look_ahead(ctx, tail, head);
+		mmpath_feed(ctx, ctx->log[tail & (ctx->log_size - 1)]);
+		/* pairs with mmpath_log(): the slot may be written again */
+		smp_store_release(&ctx->log_tail, ++tail);
+		cond_resched();
+	}
+	mmpath_unlock_domains(ctx);
+	mmpath_count(ctx, MMPATH_RECORDS, nr);
+	trace_mmpath_drain(ctx->id, ctx->pid, nr);
+}
+
+/* One page in 2^shift, at least, is wanted of whatever region. */
+static unsigned int mmpath_least_shift(const struct mmpath_ctx *ctx)
+{
+	unsigned int shift = MMPATH_MAX_SHIFT;
+	int i;
+
+	for (i = 0; i < ctx->nr_domains; i++)
+		shift = min(shift, mmpath_domain_shift(ctx->domains[i]));
+	return shift;
+}
+
+/* Where the last page of a batch was, and which pages are wanted there */
+struct mmpath_spot {
+	u64 first, nr;
+	unsigned int shift;
+	struct mmpath_region *region;
+};
+
+static void mmpath_find_spot(struct mmpath_ctx *ctx, struct mmpath_spot *spot, u64 page,
+			     unsigned int shift)
+{
+	struct mmpath_regions *rs = &ctx->regions;
+
+	spot->region = mmpath_regions_find(rs, page);
+	spot->shift = min(shift, spot->region->lru.shift);
+	spot->nr = 0;
+	if (spot->region == rs->rest)
+		return;
+	spot->first = rs->extents[rs->last].first;
+	spot->nr = rs->extents[rs->last].nr;
+}
+
+/**
+ * mmpath_feed_batch() - the way of many records, past the log
+ * @ctx: of this context
+ * @records: see mmpath_record(); in the order of the accesses
+ * @nr: how many
+ *
+ * For drivers that drain hardware. What they have logged before comes first.
+ * Context: may sleep; takes ctx->lock and the locks of its domains.
+ */
+void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, unsigned int nr)
+{
+	struct mmpath_spot spot = { };
+	unsigned int i;
+	u64 page;
+
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	mmpath_lock_domains(ctx, true);
+	for (i = 0; i < nr; i++) {
+		page = records[i] >> PAGE_SHIFT;
+		if (page - spot.first >= spot.nr)
+			mmpath_find_spot(ctx, &spot, page, mmpath_least_shift(ctx));
+		if (likely(!mmpath_record_order(records[i]) &&
+			   !mmpath_sampled(page, spot.shift))) {
+			/* in no stack's sample: its region counts it, and that is all */
+			spot.region->records++;
+			continue;
+		}
+		mmpath_feed(ctx, records[i]);
+		spot.nr = 0;	/* the sample may have become coarser */
+	}
+	mmpath_unlock_domains(ctx);
+	mutex_unlock(&ctx->lock);
+	mmpath_count(ctx, MMPATH_RECORDS, nr);
+	trace_mmpath_drain(ctx->id, ctx->pid, nr);
+}
+
+/**
+ * mmpath_drain_driver() - have the driver log what it holds back
+ * @ctx: of this context
+ *
+ * Context: may sleep; without ctx->lock.
+ */
+void mmpath_drain_driver(struct mmpath_ctx *ctx)
+{
+	const struct mmpath_driver *drv = READ_ONCE(ctx->drv);
+
+	lockdep_assert_not_held(&ctx->lock);
+	if (drv && drv->drain)
+		drv->drain();
+}
+
+/**
+ * mmpath_drain() - bring the models up to date
+ * @ctx: of this context
+ *
+ * Context: may sleep; takes the driver's locks, ctx->lock and the locks of its
+ * domains.
+ */
+void mmpath_drain(struct mmpath_ctx *ctx)
+{
+	mmpath_drain_driver(ctx);
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	mutex_unlock(&ctx->lock);
+}
+
+/**
+ * mmpath_try_drain() - the same when the log is getting full, without waiting
+ * @ctx: of this context
+ *
+ * Context: from a fault; trylocks only.
+ */
+void mmpath_try_drain(struct mmpath_ctx *ctx)
+{
+	if (!mmpath_log_half_full(ctx) || !mutex_trylock(&ctx->lock))
+		return;
+	__mmpath_drain(ctx, false);
+	mutex_unlock(&ctx->lock);
+}
+
+/**
+ * mmpath_replay() - an access from a recording
+ * @mm: whose it is from now on
+ * @ev: the access
+ *
+ * Context: may sleep; takes ctx->lock.
+ * Return: 0, -ESRCH if @mm is not tracked, -EOPNOTSUPP if the driver takes no
+ * recordings, -EINVAL for a bad event.
+ */
+int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev)
+{
+	struct mmpath_ctx *ctx = mmpath_ctx_get(mm);
+	const struct mmpath_driver *drv;
+	int ret = -EOPNOTSUPP;
+
+	if (!ctx)
+		return -ESRCH;
+	drv = READ_ONCE(ctx->drv);
+	if (ev->type > MMPATH_EVENT_LOST || ev->order > PMD_SHIFT - PAGE_SHIFT ||
+	    ev->addr >= mm->task_size) {
+		ret = -EINVAL;
+	} else if (drv && drv->inject) {
+		ret = 0;
+		if (ev->type == MMPATH_EVENT_ACCESS)
+			drv->inject(ctx, mmpath_record(ev->addr, ev->order,
+						       ev->flags & MMPATH_ACCESS_WRITE));
+		if (mmpath_log_half_full(ctx))
+			mmpath_drain(ctx);
+	}
+	mmpath_ctx_put(ctx);
+	return ret;
+}
