@@ -489,16 +489,17 @@ static void test_shifts(void **state)
 
 static void test_prefetch(void **state)
 {
-	u64 pages[MMPATH_PREFETCH], i;
+	/* smaller stacks are not prefetched */
+	u64 pages[MMPATH_PREFETCH], nr = 1 << 17, i;
 	struct fixture f;
 
 	(void)state;
 	fixture_init(&f);
-	map(&f, 1000, 300);
-	map(&f, 1300, 300);
-	touch(&f, 900, 800);
+	map(&f, nr, nr);
+	map(&f, 2 * nr, nr);
+	touch(&f, nr, 2 * nr);
 	for (i = 0; i < MMPATH_PREFETCH; i++)
-		pages[i] = 950 + i * 97 % 700;
+		pages[i] = nr + i * 7919 % 5 * nr / 2;
 	mmpath_regions_prefetch(&f.rs, pages, MMPATH_PREFETCH);
 	mmpath_regions_prefetch(&f.rs, pages, 0);
 	fixture_destroy(&f);
