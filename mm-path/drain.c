@@ -85,6 +85,11 @@ static void mmpath_feed(struct mmpath_ctx *ctx, unsigned long record)
 
 	for (i = 0; i < ctx->nr_domains; i++)
 		mmpath_domain_log(ctx->domains[i], ctx, record);
+	if (!order) {
+		if (mmpath_sampled(first, shift))
+			mmpath_feed_page(ctx, first);
+		return;
+	}
 	for (block = first >> shift; block <= last >> shift; block++) {
 		page = mmpath_sample_of_block(block, shift);
 		if (page >= first && page <= last)

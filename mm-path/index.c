@@ -447,14 +447,18 @@ void mmpath_index_put(struct mmpath_index *ix, u32 id)
  */
 static void chunk_coarsen(struct mmpath_index *ix, struct mmpath_chunk *c)
 {
-	u64 block = c->number * (MMPATH_CHUNK / 2);
-	u64 mask = MMPATH_VPN_MASK >> (ix->shift + 1);
+	u64 block = c->number * (MMPATH_CHUNK / 2), page;
 	u32 half = MMPATH_CHUNK / 2 * sizeof(u32);
 	u32 i, kept;
 
 	c->used = 0;
 	for (i = 0; i < MMPATH_CHUNK / 2; i++, block++) {
-		kept = 2 * i + mmpath_sample_bit(block & mask, ix->shift + 1);
+		if (!c->value[2 * i] && !c->value[2 * i + 1]) {
+			c->value[i] = 0;
+			continue;
+		}
+		page = mmpath_sample_of_block(block, ix->shift + 1);
+		kept = 2 * i + (page >> ix->shift & 1);
 		if (c->value[kept ^ 1])
 			ix->moved(ix, c->value[kept ^ 1], 0);
 		c->value[i] = c->value[kept];

@@ -61,32 +61,61 @@ static inline void mmpath_mem_free(struct mmpath_mem *mem, void *p, size_t bytes
  * computed and not searched, and the sample at shift + 1 is a subset of that
  * at shift. See mmpath_sampled() and mmpath_sample_of_block().
  */
-static inline unsigned int mmpath_sample_bit(u64 block, unsigned int level)
-{
-	u64 x = (block << 5 | level) * 0x9e3779b97f4a7c15ULL;
+#define MMPATH_MIX_1	0x9e3779b97f4a7c15ULL
+#define MMPATH_MIX_2	0xd6e8feb86659fd93ULL
+#define MMPATH_UNMIX_1	0xf1de83e19937733dULL	/* times MMPATH_MIX_1 is 1 */
+#define MMPATH_UNMIX_2	0xcfee444d8b59a89bULL
 
-	x ^= x >> 32;
-	return (x * 0xd6e8feb86659fd93ULL) >> 63;
+/*
+ * Whether a page is the one of its block may depend on itself and on the number of
+ * the block, the bits above, only. In a product with an odd number, and in an
+ * exclusive or with itself shifted left, a bit depends on those below. So the bits
+ * are reversed first, and mixed; the first ones have become the last ones, and a
+ * page is in the sample when they are 0. Since each step can be undone there is
+ * exactly one such page.
+ */
+static inline u64 mmpath_reverse(u64 vpn)
+{
+	vpn = (vpn >> 1 & 0x5555555555555555ULL) | (vpn & 0x5555555555555555ULL) << 1;
+	vpn = (vpn >> 2 & 0x3333333333333333ULL) | (vpn & 0x3333333333333333ULL) << 2;
+	vpn = (vpn >> 4 & 0x0f0f0f0f0f0f0f0fULL) | (vpn & 0x0f0f0f0f0f0f0f0fULL) << 4;
+	return __builtin_bswap64(vpn) >> (64 - MMPATH_VPN_BITS);
+}
+
+static inline u64 mmpath_mix(u64 x)
+{
+	x *= MMPATH_MIX_1;
+	x ^= x << 11;
+	x *= MMPATH_MIX_2;
+	x ^= x << 17;
+	return x * MMPATH_MIX_1 & MMPATH_VPN_MASK;
+}
+
+static inline u64 mmpath_unmix(u64 x)
+{
+	x *= MMPATH_UNMIX_1;
+	x ^= x << 17;
+	x ^= x << 34;
+	x *= MMPATH_UNMIX_2;
+	x ^= x << 11;
+	x ^= x << 22;
+	x ^= x << 44;
+	return x * MMPATH_UNMIX_1 & MMPATH_VPN_MASK;
 }
 
 /* Is @page in the sample that keeps one page in 2^@shift? */
 static inline bool mmpath_sampled(u64 page, unsigned int shift)
 {
-	unsigned int k;
-
-	page &= MMPATH_VPN_MASK;
-	for (k = 1; k <= shift; k++)
-		if (((page >> (k - 1)) & 1) != mmpath_sample_bit(page >> k, k))
-			return false;
-	return true;
+	return !(mmpath_mix(mmpath_reverse(page & MMPATH_VPN_MASK)) >> (MMPATH_VPN_BITS - shift));
 }
 
 /* The one sampled page in the block [@block << @shift, (@block + 1) << @shift). */
 static inline u64 mmpath_sample_of_block(u64 block, unsigned int shift)
 {
-	for (; shift; shift--)
-		block = block << 1 | mmpath_sample_bit(block & (MMPATH_VPN_MASK >> shift), shift);
-	return block;
+	u64 first = block << shift;
+	u64 x = mmpath_mix(mmpath_reverse(first & MMPATH_VPN_MASK)) & (MMPATH_VPN_MASK >> shift);
+
+	return (first & ~MMPATH_VPN_MASK) | mmpath_reverse(mmpath_unmix(x));
 }
 
 /*

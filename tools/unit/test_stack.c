@@ -327,6 +327,25 @@ static void test_sample_is_spread(void **state)
 				 mmpath_sample_of_block(block, 3) | tag);
 }
 
+/* What is touched at a stride is sampled at the rate too: 5 standard deviations. */
+static void test_sample_of_strides(void **state)
+{
+	static const u64 strides[] = { 1, 2, 3, 7, 8, 10, 64, 65, 127, 128, 512, 513, 1024, 65536 };
+	unsigned int shift, want, seen, i;
+	u64 page, n = 65536;
+
+	(void)state;
+	for (i = 0; i < sizeof(strides) / sizeof(*strides); i++) {
+		for (shift = 2; shift <= 8; shift += 2) {
+			seen = 0;
+			want = n >> shift;
+			for (page = 0; page < n; page++)
+				seen += mmpath_sampled(0x7ffff7a00ULL + page * strides[i], shift);
+			assert_true((seen - (double)want) * (seen - (double)want) < 25.0 * want);
+		}
+	}
+}
+
 static void test_unsampled(void **state)
 {
 	struct pair p;
@@ -569,6 +588,7 @@ int main(void)
 		cmocka_unit_test(test_sample_one_per_block),
 		cmocka_unit_test(test_sample_nested),
 		cmocka_unit_test(test_sample_is_spread),
+		cmocka_unit_test(test_sample_of_strides),
 		cmocka_unit_test(test_unsampled),
 		cmocka_unit_test(test_set_shift),
 		cmocka_unit_test(test_bad_shift),
