@@ -230,6 +230,19 @@ err_ctx:
 	return NULL;
 }
 
+/* The shift of the coarsest member of @dom, if that of @ctx is @shift */
+static unsigned int mmpath_coarsest(const struct mmpath_domain *dom,
+				    const struct mmpath_ctx *ctx, unsigned int shift)
+{
+	struct mmpath_ctx *other;
+	unsigned long id;
+
+	mmpath_for_each_ctx(other, id)
+		if (other != ctx && mmpath_ctx_in(other, dom))
+			shift = max(shift, READ_ONCE(other->shift));
+	return shift;
+}
+
 static int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 {
 	int i, ret = -ENOSPC;
@@ -242,7 +255,7 @@ static int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 		__mmpath_drain(ctx, true);
 		kref_get(&dom->ref);
 		mmpath_domain_join(dom);
-		mmpath_domain_set_shift(dom, ctx->shift);
+		mmpath_domain_set_shift(dom, mmpath_coarsest(dom, ctx, ctx->shift));
 		for (i = ctx->nr_domains; i && ctx->domains[i - 1] > dom; i--)
 			ctx->domains[i] = ctx->domains[i - 1];
 		ctx->domains[i] = dom;
@@ -631,8 +644,9 @@ int mmpath_set_param(struct mmpath_driver *drv, struct mmpath_param *param,
  * @shift: one page in 2^@shift
  *
  * The stacks keep the pages that are in the new sample. To a finer sample
- * nothing is known of the other pages: the region stacks start again, and the
- * merged stack stays as coarse as it is. Context: may sleep; takes ctx->lock.
+ * nothing is known of the other pages: the region stacks start again, and so does
+ * a merged stack that was as coarse because of @ctx. Context: may sleep; takes
+ * ctx->lock. Called with mmpath_mutex, which keeps members in their domains.
  */
 void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 {
@@ -646,7 +660,8 @@ void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 		mmpath_regions_reset(&ctx->regions, shift);
 	WRITE_ONCE(ctx->shift, shift);
 	for (i = 0; i < ctx->nr_domains; i++)
-		mmpath_domain_set_shift(ctx->domains[i], shift);
+		mmpath_domain_set_shift(ctx->domains[i],
+					mmpath_coarsest(ctx->domains[i], ctx, shift));
 	mutex_unlock(&ctx->lock);
 }
 

@@ -93,7 +93,7 @@ void mmpath_domain_destroy(struct mmpath_domain *dom)
 void mmpath_domain_reset(struct mmpath_domain *dom)
 {
 	mutex_lock(&dom->lock);
-	mmpath_stack_reset(&dom->lru, dom->lru.shift);
+	mmpath_stack_reset(&dom->lru, dom->coarsest);
 	mmpath_mrc_reset(&dom->mrc);
 	dom->stopped = false;
 	dom->footprint = 0;
@@ -268,11 +268,14 @@ void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 /**
  * mmpath_domain_join() - one member more
  * @dom: the domain
+ *
+ * The first one starts with an empty stack: however coarse that had become.
  */
 void mmpath_domain_join(struct mmpath_domain *dom)
 {
 	mutex_lock(&dom->lock);
-	dom->nr_members++;
+	if (!dom->nr_members++)
+		mmpath_stack_reset(&dom->lru, 0);
 	mutex_unlock(&dom->lock);
 }
 
@@ -348,18 +351,24 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_domain_set_shift() - a member samples more coarsely now
+ * mmpath_domain_set_shift() - members sample more coarsely now, or less
  * @dom: the domain
- * @shift: one page in 2^@shift
+ * @shift: the coarsest of them keeps one page in 2^@shift
  *
- * The merged stack samples as coarsely as its coarsest member.
- * Context: takes the domain's lock.
+ * The merged stack samples as coarsely as its coarsest member, or more so if it
+ * would be too large. To a finer sample it starts again, for nothing is known of
+ * the other pages. Context: takes the domain's lock.
  */
 void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift)
 {
 	mutex_lock(&dom->lock);
-	if (shift > dom->lru.shift && mmpath_stack_set_shift(&dom->lru, shift))
-		dom->stopped = true;
+	if (shift > dom->lru.shift) {
+		if (mmpath_stack_set_shift(&dom->lru, shift))
+			dom->stopped = true;
+	} else if (shift < dom->coarsest && dom->lru.shift == dom->coarsest) {
+		mmpath_stack_reset(&dom->lru, shift);
+	}
+	dom->coarsest = shift;
 	mutex_unlock(&dom->lock);
 }
 

@@ -92,6 +92,7 @@ struct mmpath_recorder {
  * @scale_den: times as much, because the driver paused
  * @recorder: of accesses, NULL until asked for
  * @footprint: the most the stack held, pages
+ * @coarsest: the shift of the member that samples most coarsely
  * @reach: what drivers filtered out, pages
  * @stat: statistics of contexts that have gone
  * @cost_ns: theirs too
@@ -109,6 +110,7 @@ struct mmpath_domain {
 	u64 scale_num, scale_den;
 	struct mmpath_recorder *recorder;
 	u64 footprint;
+	unsigned int coarsest;
 	unsigned long reach;
 	unsigned long stat[NR_MMPATH_STATS];
 	u64 cost_ns, own_ns;
