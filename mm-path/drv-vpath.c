@@ -668,8 +668,6 @@ static void vpath_account(struct mmpath_ctx *ctx, u64 cpu_ns)
 	struct vpath_ctx *v = ctx->drv_data;
 	u64 hook_ns = atomic64_read(&ctx->hook_ns);
 
-	if (cpu_ns <= v->cpu_seen)
-		return;
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + vpath_own_ns(v, cpu_ns));
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + hook_ns - v->hook_seen);
 	WRITE_ONCE(v->cpu_seen, cpu_ns);
@@ -677,38 +675,43 @@ static void vpath_account(struct mmpath_ctx *ctx, u64 cpu_ns)
 	WRITE_ONCE(v->inside_seen, READ_ONCE(v->inside_ns));
 }
 
-static void vpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
+/* What was logged before costs what it costs, and says nothing of what comes. */
+static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsigned int shift)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 
 	v->cheap_epochs = 0;
 	mmpath_set_shift(ctx, shift);
 	on_each_cpu(vpath_use_current, NULL, 1);
+	vpath_drain();
+	vpath_account(ctx, mmpath_cpu_ns(mm));
 }
 
 /*
  * Keep the cost at the target by logging fewer pages. A coarser sample at once, by
- * as much as it takes; a finer one, which forgets the order of the pages, only
- * after some epochs that were cheap.
+ * as much as it takes to have it at a half of the target or less; a finer one, which
+ * forgets the order of the pages, only after some epochs that were cheap, but then
+ * by as much as is likely to stay below that half.
  */
 static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 			      unsigned int permille, bool early)
 {
 	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10, shift = ctx->shift;
+	unsigned int finest = vpath_param(VPATH_PARAM_SAMPLE_SHIFT);
 	unsigned long pages = get_mm_rss(mm) / VPATH_LEAST_SAMPLE;
 	struct vpath_ctx *v = ctx->drv_data;
 
 	if (!target)
 		return;
 	if (permille > target) {
-		shift = min3(shift + fls(permille / target), MMPATH_MAX_SHIFT,
+		shift = min3(shift + fls(permille / target) + 1, MMPATH_MAX_SHIFT,
 			     max(shift, fls_long(pages)));
 		if (shift > ctx->shift)
-			vpath_set_shift(ctx, shift);
-	} else if (!early && shift > vpath_param(VPATH_PARAM_SAMPLE_SHIFT) &&
-		   permille < target / 4) {
+			vpath_set_shift(ctx, mm, shift);
+	} else if (!early && shift > finest && permille < target / 4) {
+		shift -= min(fls(target / max(permille, 1U)) - 2U, shift - finest);
 		if (++v->cheap_epochs >= VPATH_CHEAP_EPOCHS)
-			vpath_set_shift(ctx, shift - 1);
+			vpath_set_shift(ctx, mm, shift);
 	} else if (!early) {
 		v->cheap_epochs = 0;
 	}
