@@ -41,6 +41,8 @@ tools: deps ## the user's command, the virtual hardware, the simulator
 demo: kernel tools ## a real program's miss rate curve, drawn and proved
 	tools/demo/demo
 
+# chromium: looks at the report.
+check check-all: DEPS += chromium
 .PHONY: check
 check: deps ## every test that CI runs, on the lab kernel
 	tools/check/check
@@ -51,8 +53,12 @@ check-all: deps ## the whole matrix: debug kernel, each patch, each symbol, arm6
 	tools/check/check --all
 
 .PHONY: bench
-bench: kernel kernel-stock tools ## every figure we claim, measured
-	tools/bench/bench
+bench: kernel kernel-stock tools ## every figure we claim, measured; EXP="NAME...": these
+	tools/bench/bench $(EXP)
+
+.PHONY: report
+report: deps ## build/report.html: all figures that were measured, beside those asked for
+	tools/bench/report
 
 .PHONY: patch
 patch: deps ## one combined patch for your own kernel (build/path-for-linux-*.patch)

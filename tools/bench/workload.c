@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PAGE		4096UL
 #define HUGE_SHIFT	9
@@ -152,8 +153,11 @@ static int run(struct job *j, uint64_t (*next)(struct job *j))
 		*(volatile uint64_t *)(map + page * PAGE) = page + 1;
 	for (j->i = 0; j->i < j->touches; j->i++) {
 		if (j->i == j->warm) {
-			if (j->stop)
+			if (j->stop) {
 				raise(SIGSTOP);
+				/* who wakes us has some instructions left */
+				usleep(100000);
+			}
 			start = now_ns();
 		}
 		bad += touch(j, map, next(j));

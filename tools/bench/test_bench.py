@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Tests of bench itself, TAP on standard output.
+
+usage: test_bench.py                  the tests
+       test_bench.py --results DIR    invented results of all experiments, for a page
+"""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.dont_write_bytecode = True
+_loader = importlib.machinery.SourceFileLoader("bench", os.path.join(HERE, "bench"))
+bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench", _loader))
+_loader.exec_module(bench)
+
+NATIVE = """
+title = "t"
+config = "c"
+against = "a"
+kind = "native"
+[run]
+command = "echo size $args"
+[[workload]]
+each = { small = 1, large = 9 }
+args = "{value}"
+[[asked]]
+figure = "size"
+at_most = 5
+"""
+
+
+class Files(unittest.TestCase):
+    def test_all_are_good(self):
+        for name in bench.names():
+            e = bench.load(name)
+            self.assertTrue(list(bench.cases(e)), name)
+            for asked in e["asked"] if "asked" in e else []:
+                bench.limit_of(asked)
+            variants = {v["name"] for v in e.get("variant", [])}
+            for part in e.get("asked", []) + e.get("compared", []):
+                named = [*part.get("variants", []), part.get("variant"), part.get("to")]
+                self.assertLessEqual(set(filter(None, named)), variants, name)
+
+    def test_each(self):
+        tables = list(bench.expanded([{"each": {"a": 1}, "args": "{} {value}", "n": 2}], True))
+        self.assertEqual(tables, [{"name": "a", "args": "a 1", "n": 2}])
+        tables = list(bench.expanded([{"each": [3, 4], "name": "x{}", "env": {"E": "{}"}}], True))
+        self.assertEqual([t["name"] for t in tables], ["x3", "x4"])
+        self.assertEqual(tables[1]["env"], {"E": "4"})
+
+    def test_merge(self):
+        run = bench.merge({"lab": "-a", "env": {"SETTINGS": "p=1", "D": "x"}, "target": 1},
+                          {"name": "v", "lab": "-b", "env": {"SETTINGS": "q=2"}, "target": 2})
+        self.assertEqual(run, {"lab": "-a -b", "target": 2,
+                               "env": {"SETTINGS": "p=1 q=2", "D": "x"}})
+
+
+class Figures(unittest.TestCase):
+    def test_error(self):
+        with tempfile.TemporaryDirectory() as dir_:
+            mrc = os.path.join(dir_, "mrc")
+            with open(mrc, "w", encoding="utf-8") as file:
+                file.write("group_pages 2\nresolved_from 2\npages total\n0 99\n2 100\n4 60\n6 10\n")
+            true = {0: 500, 1: 400, 2: 100, 3: 90, 4: 50, 5: 45, 6: 0}
+            error, curve = bench.curve_error(mrc, true)
+        self.assertAlmostEqual(error, (0 + 10 + 10) / 3 / 100)
+        self.assertEqual(curve["pages"], [2, 4, 6])
+
+    def test_repetitions(self):
+        first = {"measured": {"ns": 1000}}
+        self.assertFalse(list(bench.disagree(first, {"measured": {"ns": 1004}})))
+        self.assertTrue(list(bench.disagree(first, {"measured": {"ns": 1006}})))
+        self.assertTrue(list(bench.disagree(first, {"measured": {}})))
+
+    def test_verdicts(self):
+        self.assertEqual(bench.verdict({"at_most": 1}, 1), "met")
+        self.assertEqual(bench.verdict({"at_most": 1}, 1.01), "MISSED")
+        self.assertEqual(bench.verdict({"at_least": 1}, 0.9), "MISSED")
+        self.assertEqual(bench.verdict({"equal": 0}, 0), "met")
+        self.assertEqual(bench.verdict({"at_most": 1}, None), "MISSED")
+
+    def test_unfinished_is_missed(self):
+        results = [{"workload": "w", "variant": "", "repetition": 1, "measured": {},
+                    "figures": {}, "unfinished": "not finished"}]
+        self.assertEqual(bench.seen({}, results, {"figure": "f", "at_most": 1}), [("w", None)])
+
+    def test_compared(self):
+        def result(workload, variant, n):
+            return {"workload": workload, "variant": variant, "repetition": 1,
+                    "measured": {"f": n}, "figures": {}}
+        results = [result("w", "a", 30), result("w", "b", 20), result("x", "a", 1),
+                   result("x", "b", 1)]
+        how = {"figure": "f", "variant": "a", "to": "b", "as": "times"}
+        self.assertEqual(list(bench.compare(results, how)), [("w", 1.5), ("x", 1.0)])
+        self.assertEqual(list(bench.compare(results, how | {"from": 10, "as": "percent more"})),
+                         [("w", 50.0)])
+
+
+class Runs(unittest.TestCase):
+    """In a directory of their own, with experiments of their own."""
+
+    def setUp(self):
+        self.dir = tempfile.TemporaryDirectory()
+        self.saved = bench.BIN, bench.RESULTS, bench.EXPERIMENTS, bench.in_lab
+        bench.BIN = bench.EXPERIMENTS = self.dir.name
+        bench.RESULTS = os.path.join(self.dir.name, "results")
+
+    def tearDown(self):
+        bench.BIN, bench.RESULTS, bench.EXPERIMENTS, bench.in_lab = self.saved
+        self.dir.cleanup()
+
+    def write(self, text):
+        with open(os.path.join(self.dir.name, "t.toml"), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def bench(self, *words):
+        with contextlib.redirect_stdout(io.StringIO()) as out, \
+                contextlib.redirect_stderr(out):
+            status = bench.bench(list(words))
+        return status, out.getvalue()
+
+    def test_native(self):
+        self.write(NATIVE)
+        status, out = self.bench("t")
+        self.assertEqual(status, 0)
+        self.assertIn("1 met, 1 MISSED", out)
+        self.assertEqual(len(bench.results_of("t")), 4)
+        # one workload again: the other's results stay
+        self.assertEqual(self.bench("t:small")[0], 0)
+        self.assertEqual(len(bench.results_of("t")), 4)
+        with self.assertRaisesRegex(bench.Broken, "no workload none"):
+            self.bench("t:none")
+
+    def test_broken(self):
+        self.write(NATIVE.replace("echo size", "false"))
+        with self.assertRaisesRegex(bench.Broken, "status 1"):
+            self.bench("t")
+        self.write(NATIVE.replace("title", "titel"))
+        with self.assertRaisesRegex(bench.Broken, "what is titel"):
+            self.bench("t")
+        self.write(NATIVE.replace('figure = "size"', 'figure = "siez"'))
+        with self.assertRaisesRegex(bench.Broken, "no figure for siez"):
+            self.bench("t")
+        with self.assertRaisesRegex(bench.Broken, "no experiment none"):
+            self.bench("none")
+
+    def test_not_repeatable(self):
+        self.write(NATIVE.replace("native", "virtual"))
+        ns = iter([1000, 1000, 1000, 1010])
+
+        def fake(*_):
+            return {"command": "", "measured": {"ns": next(ns)}, "figures": {"size": 1},
+                    "curve": None}
+        bench.in_lab = fake
+        status, out = self.bench("t")
+        self.assertEqual(status, 1)
+        self.assertIn("not repeatable: ns", out)
+
+
+class Tap(unittest.TextTestResult):
+    def addSuccess(self, test):
+        print(f"ok {test.id()}")
+
+    def addFailure(self, test, err):
+        print(f"not ok {test.id()}")
+        print("\n".join("# " + line for line in self._exc_info_to_string(err, test).split("\n")))
+        super().addFailure(test, err)
+
+    addError = addFailure
+
+
+def invent(name):
+    """Results of experiment @name that look like some."""
+    e = bench.load(name)
+    for nr, (workload, variant, _) in enumerate(bench.cases(e)):
+        wanted = {a["figure"] for a in e.get("asked", [])} | \
+            {p["y"] for p in e.get("plot", []) if "y" in p} | \
+            {c["figure"] for c in e.get("compared", [])}
+        curve = {"pages": list(range(64, 6400, 64)),
+                 "predicted": [6400 - m + nr * 50 for m in range(64, 6400, 64)],
+                 "true": [6400 - m for m in range(64, 6400, 64)]}
+        for repetition in (1, 2):
+            yield {"experiment": name, "workload": workload["name"], "variant": variant["name"],
+                   "repetition": repetition, "command": "an <invented> command", "seconds": 1.0,
+                   "measured": {"ns plain": 1000 + repetition}, "curve": curve,
+                   "figures": {f: 0.01 + nr / 7 for f in wanted}, "version": "none"}
+
+
+def main():
+    if sys.argv[1:2] == ["--results"]:
+        for name in bench.names():
+            with open(os.path.join(sys.argv[2], name + ".jsonl"), "w", encoding="utf-8") as file:
+                file.writelines(json.dumps(r) + "\n" for r in invent(name))
+        return 0
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
+    print(f"1..{suite.countTestCases()}")
+    runner = unittest.TextTestRunner(stream=io.StringIO(), resultclass=Tap)
+    return 0 if runner.run(suite).wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
