@@ -227,6 +227,18 @@ void mmpath_mrc_scale(struct mmpath_mrc *m, u64 num, u64 den);
 void mmpath_mrc_close_epoch(struct mmpath_mrc *m);
 /* misses with @pages of memory, cold ones (first touches) not included */
 u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages);
+
+/* On the way along a curve: the next bin, and what misses from there on */
+struct mmpath_mrc_walk {
+	const struct mmpath_mrc *m;
+	enum mmpath_mrc_window w;
+	u32 i;
+	u64 left, misses;
+};
+
+void mmpath_mrc_walk(struct mmpath_mrc_walk *walk, const struct mmpath_mrc *m,
+		     enum mmpath_mrc_window w);
+u64 mmpath_mrc_step(struct mmpath_mrc_walk *walk);
 u64 mmpath_mrc_end(const struct mmpath_mrc *m);
 u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w);
 u64 mmpath_mrc_records(const struct mmpath_mrc *m, enum mmpath_mrc_window w);

@@ -329,6 +329,54 @@ u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 
 }
 
 /**
+ * mmpath_mrc_walk() - begin at no memory at all
+ * @walk: of this curve
+ * @m: the curve
+ * @w: in which time
+ */
+void mmpath_mrc_walk(struct mmpath_mrc_walk *walk, const struct mmpath_mrc *m,
+		     enum mmpath_mrc_window w)
+{
+	u32 i;
+
+	walk->m = m;
+	walk->w = w;
+	walk->i = 0;
+	walk->left = 0;
+	for (i = 0; i < m->nr_bins; i++)
+		walk->left += bin_read(&m->bins[i], w) + (m->open ? bin_read(&m->open[i], w) : 0);
+	walk->misses = walk->left;
+}
+
+/**
+ * mmpath_mrc_step() - a point of the curve, and on by group_pages
+ * @walk: on the way; the curve has not changed since
+ *
+ * Return: what mmpath_mrc_misses() would, but for that it adds up all bins each time.
+ */
+u64 mmpath_mrc_step(struct mmpath_mrc_walk *walk)
+{
+	u64 ended, open, misses = walk->misses;
+
+	if (walk->i >= walk->m->nr_bins)
+		return 0;
+	ended = bin_read(&walk->m->bins[walk->i], walk->w);
+	if (!walk->m->open) {
+		walk->misses -= ended;
+	} else if (walk->left) {
+		open = bin_read(&walk->m->open[walk->i], walk->w);
+		if (walk->left == open)
+			misses = 0;
+		walk->misses = mul_u64_u64_div_u64(walk->misses, walk->left - ended, walk->left);
+		walk->left -= ended + open;
+	} else {
+		misses = 0;
+	}
+	walk->i++;
+	return misses;
+}
+
+/**
  * mmpath_mrc_end() - where the curve has come down
  * @m: the curve
  *

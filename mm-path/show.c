@@ -48,14 +48,16 @@ static u64 mmpath_curve_end(const struct mmpath_mrc *mrc, u64 footprint)
 
 static void mmpath_show_points(struct seq_file *m, const struct mmpath_mrc *mrc, u64 end)
 {
+	struct mmpath_mrc_walk total, recent, epoch;
 	u64 pages;
 
+	mmpath_mrc_walk(&total, mrc, MMPATH_MRC_TOTAL);
+	mmpath_mrc_walk(&recent, mrc, MMPATH_MRC_RECENT);
+	mmpath_mrc_walk(&epoch, mrc, MMPATH_MRC_EPOCH);
 	seq_puts(m, "pages total recent epoch\n");
 	for (pages = 0; pages <= end; pages += mrc->group_pages)
-		seq_printf(m, "%llu %llu %llu %llu\n", pages,
-			   mmpath_mrc_misses(mrc, MMPATH_MRC_TOTAL, pages),
-			   mmpath_mrc_misses(mrc, MMPATH_MRC_RECENT, pages),
-			   mmpath_mrc_misses(mrc, MMPATH_MRC_EPOCH, pages));
+		seq_printf(m, "%llu %llu %llu %llu\n", pages, mmpath_mrc_step(&total),
+			   mmpath_mrc_step(&recent), mmpath_mrc_step(&epoch));
 }
 
 /**

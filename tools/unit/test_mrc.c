@@ -56,6 +56,46 @@ static void test_empty(void **state)
 	fixture_destroy(&f);
 }
 
+/* Step by step it is the same curve. */
+static void assert_walk(const struct mmpath_mrc *m)
+{
+	struct mmpath_mrc_walk walk;
+	u64 pages;
+	int w;
+
+	for (w = 0; w < NR_MMPATH_MRC_WINDOWS; w++) {
+		mmpath_mrc_walk(&walk, m, w);
+		for (pages = 0; pages <= mmpath_mrc_end(m) + 99; pages += m->group_pages)
+			assert_int_equal(mmpath_mrc_step(&walk), mmpath_mrc_misses(m, w, pages));
+	}
+}
+
+static void test_walk(void **state)
+{
+	struct rng r = { 7 };
+	struct fixture f;
+	int i;
+
+	(void)state;
+	fixture_init(&f, 16);
+	assert_walk(&f.m);
+	for (i = 0; i < 5000; i++) {
+		mmpath_mrc_add(&f.m, rng_next(&r) >> 32 & 4095, 1 + i % 3);
+		if (i % 1000 == 0)
+			mmpath_mrc_close_epoch(&f.m);
+	}
+	assert_walk(&f.m);
+	mmpath_mrc_censor(&f.m, 3000, true);
+	mmpath_mrc_close_epoch(&f.m);
+	for (i = 0; i < 500; i++)
+		mmpath_mrc_add(&f.m, rng_next(&r) >> 32 & 1023, 1);
+	mmpath_mrc_censor(&f.m, 800, false);
+	assert_walk(&f.m);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_walk(&f.m);
+	fixture_destroy(&f);
+}
+
 /* A touch hits with M pages if its distance is less than M. */
 static void test_steps(void **state)
 {
@@ -367,6 +407,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bad_parameters),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_between_groups),
 		cmocka_unit_test(test_windows),
