@@ -168,10 +168,10 @@ class Runs(unittest.TestCase):
 
 class Tap(unittest.TextTestResult):
     def addSuccess(self, test):
-        print(f"ok {test.id()}")
+        print(f"ok {test.id().removeprefix('__main__.')}")
 
     def addFailure(self, test, err):
-        print(f"not ok {test.id()}")
+        print(f"not ok {test.id().removeprefix('__main__.')}")
         print("\n".join("# " + line for line in self._exc_info_to_string(err, test).split("\n")))
         super().addFailure(test, err)
 
@@ -202,7 +202,6 @@ def main():
                 file.writelines(json.dumps(r) + "\n" for r in invent(name))
         return 0
     suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
-    print(f"1..{suite.countTestCases()}")
     runner = unittest.TextTestRunner(stream=io.StringIO(), resultclass=Tap)
     return 0 if runner.run(suite).wasSuccessful() else 1
 
