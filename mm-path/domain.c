@@ -93,7 +93,7 @@ void mmpath_domain_destroy(struct mmpath_domain *dom)
 void mmpath_domain_reset(struct mmpath_domain *dom)
 {
 	mutex_lock(&dom->lock);
-	mmpath_stack_reset(&dom->lru, dom->coarsest);
+	mmpath_stack_reset(&dom->lru, dom->lru.shift);
 	mmpath_mrc_reset(&dom->mrc);
 	dom->stopped = false;
 	dom->footprint = 0;

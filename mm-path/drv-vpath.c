@@ -177,7 +177,7 @@ static void vpath_break(const char *why)
 #define VPATH_BATCH	64
 #define VPATH_LITTLE_NS	(100 * NSEC_PER_USEC)
 #define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
-#define VPATH_CHEAP_EPOCHS	3	/* below a quarter of the target, in a row */
+#define VPATH_CHEAP_EPOCHS	3	/* below an eighth of the target, in a row */
 #define VPATH_FREE_EVERY	1024U	/* records */
 
 /* No record has this number: it takes more than 32 bits. */
@@ -688,10 +688,11 @@ static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsign
 }
 
 /*
- * Keep the cost at the target by logging fewer pages. A coarser sample at once, by
- * as much as it takes to have it at a half of the target or less; a finer one, which
- * forgets the order of the pages, only after some epochs that were cheap, but then
- * by as much as is likely to stay below that half.
+ * Keep the cost below the target by logging fewer pages. A coarser sample at once,
+ * by as much as it takes to have a quarter of the target or less, for a curve is
+ * hardly better for the rest; a finer one, which forgets the order of the pages, only
+ * after some epochs that were cheap, but then by as much as likely stays below that
+ * quarter.
  */
 static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 			      unsigned int permille, bool early)
@@ -704,12 +705,12 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 	if (!target)
 		return;
 	if (permille > target) {
-		shift = min3(shift + fls(permille / target) + 1, MMPATH_MAX_SHIFT,
+		shift = min3(shift + fls(permille / target) + 2, MMPATH_MAX_SHIFT,
 			     max(shift, fls_long(pages)));
 		if (shift > ctx->shift)
 			vpath_set_shift(ctx, mm, shift);
-	} else if (!early && shift > finest && permille < target / 4) {
-		shift -= min(fls(target / max(permille, 1U)) - 2U, shift - finest);
+	} else if (!early && shift > finest && permille < target / 8) {
+		shift -= min(fls(target / max(permille, 1U)) - 3U, shift - finest);
 		if (++v->cheap_epochs >= VPATH_CHEAP_EPOCHS)
 			vpath_set_shift(ctx, mm, shift);
 	} else if (!early) {
