@@ -161,7 +161,8 @@ void mmpath_domain_log(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 		.pid = ctx->pid,
 		.type = MMPATH_EVENT_ACCESS,
 		.order = mmpath_record_order(record),
-		.flags = record & MMPATH_RECORD_WRITE ? MMPATH_ACCESS_WRITE : 0,
+		.flags = (record & MMPATH_RECORD_WRITE ? MMPATH_ACCESS_WRITE : 0) |
+			 (record & MMPATH_RECORD_AGAIN ? MMPATH_ACCESS_AGAIN : 0),
 	};
 
 	lockdep_assert_held(&dom->lock);
@@ -198,7 +199,8 @@ static u64 mmpath_domain_page(const struct mmpath_ctx *ctx, u64 page)
 	return (u64)ctx->id << MMPATH_VPN_BITS | page;
 }
 
-void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page)
+void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page,
+			 bool again)
 {
 	s64 distance;
 
@@ -216,7 +218,8 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 	}
 	/* now: it may be unmapped before anybody looks */
 	dom->footprint = max(dom->footprint, mmpath_stack_footprint(&dom->lru));
-	mmpath_mrc_add(&dom->mrc, distance, 1U << dom->lru.shift);
+	if (!again)
+		mmpath_mrc_add(&dom->mrc, distance, 1U << dom->lru.shift);
 }
 
 /**

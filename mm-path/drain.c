@@ -60,25 +60,29 @@ static bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
 }
 
 /* One page of a record: the region, then every merged stack. */
-static void mmpath_feed_page(struct mmpath_ctx *ctx, u64 page)
+static void mmpath_feed_page(struct mmpath_ctx *ctx, u64 page, bool again)
 {
 	unsigned int stopped = ctx->regions.nr_stopped;
 	int i;
 
 	WRITE_ONCE(ctx->fed, ctx->fed + 1);
-	mmpath_regions_touch(&ctx->regions, page);
+	if (again)
+		mmpath_regions_raise(&ctx->regions, page);
+	else
+		mmpath_regions_touch(&ctx->regions, page);
 	if (ctx->regions.nr_stopped != stopped) {
 		mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
 		trace_mmpath_drop(ctx->id, ctx->pid, "region out of memory");
 	}
 	for (i = 0; i < ctx->nr_domains; i++)
-		mmpath_domain_touch(ctx->domains[i], ctx, page);
+		mmpath_domain_touch(ctx->domains[i], ctx, page, again);
 }
 
 /* A record of a huge page stands for all its pages, of which we sample. */
 static void mmpath_feed(struct mmpath_ctx *ctx, unsigned long record)
 {
 	unsigned int order = mmpath_record_order(record), shift = ctx->shift;
+	bool again = record & MMPATH_RECORD_AGAIN;
 	u64 page, first = record >> PAGE_SHIFT, last = first + (1UL << order) - 1;
 	u64 block;
 	int i;
@@ -87,13 +91,13 @@ static void mmpath_feed(struct mmpath_ctx *ctx, unsigned long record)
 		mmpath_domain_log(ctx->domains[i], ctx, record);
 	if (!order) {
 		if (mmpath_sampled(first, shift))
-			mmpath_feed_page(ctx, first);
+			mmpath_feed_page(ctx, first, again);
 		return;
 	}
 	for (block = first >> shift; block <= last >> shift; block++) {
 		page = mmpath_sample_of_block(block, shift);
 		if (page >= first && page <= last)
-			mmpath_feed_page(ctx, page);
+			mmpath_feed_page(ctx, page, again);
 	}
 }
 
@@ -283,6 +287,12 @@ void mmpath_try_drain(struct mmpath_ctx *ctx)
 	mutex_unlock(&ctx->lock);
 }
 
+static unsigned long mmpath_record_of_event(const struct mmpath_event *ev)
+{
+	return mmpath_record(ev->addr, ev->order, ev->flags & MMPATH_ACCESS_WRITE) |
+	       (ev->flags & MMPATH_ACCESS_AGAIN ? MMPATH_RECORD_AGAIN : 0);
+}
+
 /**
  * mmpath_replay() - an access from a recording
  * @mm: whose it is from now on
@@ -307,8 +317,7 @@ int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev)
 	} else if (drv && drv->inject) {
 		ret = 0;
 		if (ev->type == MMPATH_EVENT_ACCESS)
-			drv->inject(ctx, mmpath_record(ev->addr, ev->order,
-						       ev->flags & MMPATH_ACCESS_WRITE));
+			drv->inject(ctx, mmpath_record_of_event(ev));
 		if (mmpath_log_half_full(ctx))
 			mmpath_drain(ctx);
 	}

@@ -48,6 +48,7 @@ enum vpath_param {
 	VPATH_PARAM_TLB_WAYS,
 	VPATH_PARAM_TLB_TAGGED,
 	VPATH_PARAM_FILTER_ENTRIES,
+	VPATH_PARAM_RELOG,
 	VPATH_PARAM_SAMPLE_SHIFT,
 	VPATH_PARAM_DUTY_PERCENT,
 	VPATH_PARAM_DUTY_PERIOD,
@@ -64,6 +65,7 @@ static struct mmpath_param vpath_params[NR_VPATH_PARAMS + 1] = {
 	[VPATH_PARAM_TLB_WAYS]		= { "tlb_ways", 16, 1, 4096, true },
 	[VPATH_PARAM_TLB_TAGGED]	= { "tlb_tagged", 0, 0, 1, false },
 	[VPATH_PARAM_FILTER_ENTRIES]	= { "filter_entries", 64, 0, 1024, false },
+	[VPATH_PARAM_RELOG]		= { "relog", 0, 0, 1 << 20, false },
 	[VPATH_PARAM_SAMPLE_SHIFT]	= { "sample_shift", 0, 0, MMPATH_MAX_SHIFT, false },
 	[VPATH_PARAM_DUTY_PERCENT]	= { "duty_percent", 100, 1, 100, false },
 	[VPATH_PARAM_DUTY_PERIOD]	= { "duty_period", 1 << 24, 1000, 1U << 31, false },
@@ -292,17 +294,19 @@ static void vpath_deliver_odd(struct vpath_drain *d, u64 addr, u32 context)
 	} else if (addr >= TASK_SIZE_MAX || order > PMD_ORDER) {
 		vpath_break("an address that cannot be");
 	} else {
-		vpath_add(d, mmpath_record(addr, order, addr & VPATH_RECORD_WRITE));
+		vpath_add(d, mmpath_record(addr, order, addr & VPATH_RECORD_WRITE) |
+			     (addr & MMPATH_RECORD_AGAIN));
 	}
 }
 
 static void vpath_deliver(struct vpath_drain *d, u64 addr, u32 context)
 {
 	BUILD_BUG_ON(VPATH_RECORD_WRITE != MMPATH_RECORD_WRITE);
+	BUILD_BUG_ON(VPATH_RECORD_AGAIN != MMPATH_RECORD_AGAIN);
 	if (unlikely(context != d->number || addr & VPATH_ODD))
 		vpath_deliver_odd(d, addr, context);
 	else
-		vpath_add(d, addr & (PAGE_MASK | MMPATH_RECORD_WRITE));
+		vpath_add(d, addr & (PAGE_MASK | MMPATH_RECORD_WRITE | MMPATH_RECORD_AGAIN));
 }
 
 static const struct vpath_record *vpath_oldest(const struct vpath_log *log)
@@ -525,7 +529,7 @@ static void vpath_switch_on(void *failed)
 	reg->pab_entries = vpath_param(VPATH_PARAM_PAB_ENTRIES);
 	reg->pab_ways = vpath_param(VPATH_PARAM_PAB_WAYS);
 	reg->filter_entries = vpath_param(VPATH_PARAM_FILTER_ENTRIES);
-	reg->relog = 0;
+	reg->relog = vpath_param(VPATH_PARAM_RELOG);
 	vpath_set_duty(reg);
 	reg->only_context = 0;
 	reg->threshold = vpath_threshold();
@@ -779,6 +783,7 @@ static const struct mmpath_counter vpath_counters[] = {
 	VPATH_COUNTER(tlb_misses),
 	VPATH_COUNTER(pab_misses),
 	VPATH_COUNTER(filter_misses),
+	VPATH_COUNTER(relogged),
 	VPATH_COUNTER(unsampled),
 	VPATH_COUNTER(paused),
 	VPATH_COUNTER(logged),

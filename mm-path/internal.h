@@ -22,10 +22,12 @@
 
 /*
  * A record is the address of the page, and in the bits below it the order of
- * the mapping and whether the access was a write.
+ * the mapping, whether the access was a write, and whether the page has been in the
+ * page access buffer since it was recorded last.
  */
 #define MMPATH_RECORD_WRITE	1UL
 #define MMPATH_RECORD_ORDER	1	/* shift; 5 bits */
+#define MMPATH_RECORD_AGAIN	(1UL << 8)
 
 static inline unsigned long mmpath_record(unsigned long addr, unsigned int order,
 					  bool write)
@@ -363,7 +365,8 @@ void mmpath_domain_put(struct mmpath_domain *dom);
 void mmpath_domain_reset(struct mmpath_domain *dom);
 void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift);
 unsigned int mmpath_domain_shift(const struct mmpath_domain *dom);
-void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page);
+void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page,
+			 bool again);
 void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 			    const u64 *page, unsigned int nr);
 void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,

@@ -308,6 +308,7 @@ int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to
 struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page);
 /* one record: find the region, its stacks, its curves; returns the region */
 struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *rs, u64 page);
+void mmpath_regions_raise(struct mmpath_regions *rs, u64 page);
 void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigned int nr);
 void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift);

@@ -474,7 +474,7 @@ struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 	return rs->extents[i].region;
 }
 
-static int region_touch(struct mmpath_region *region, u64 page)
+static int region_touch(struct mmpath_region *region, u64 page, bool again)
 {
 	u32 weight = 1U << region->lru.shift;
 	s64 distance = mmpath_stack_touch(&region->lru, page);
@@ -483,14 +483,15 @@ static int region_touch(struct mmpath_region *region, u64 page)
 		return -ENOMEM;
 	if (distance == MMPATH_UNSAMPLED)
 		return 0;
-	mmpath_mrc_add(&region->lru_mrc, distance, weight);
+	if (!again)
+		mmpath_mrc_add(&region->lru_mrc, distance, weight);
 	if (region->mru.shift < region->lru.shift)
 		mmpath_mru_set_shift(&region->mru, region->lru.shift);
 	weight = 1U << region->mru.shift;
 	distance = mmpath_mru_touch(&region->mru, page);
 	if (distance == MMPATH_NOMEM)
 		return -ENOMEM;
-	if (distance != MMPATH_UNSAMPLED)
+	if (distance != MMPATH_UNSAMPLED && !again)
 		mmpath_mrc_add(&region->mru_mrc, distance, weight);
 	return 0;
 }
@@ -510,9 +511,26 @@ struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *rs, u64 page)
 	struct mmpath_region *region = mmpath_regions_find(rs, page);
 
 	region->records++;
-	if (!region->stopped && region_touch(region, page))
+	if (!region->stopped && region_touch(region, page, false))
 		region_stop(rs, region);
 	return region;
+}
+
+/**
+ * mmpath_regions_raise() - a page is still being touched
+ * @rs: the regions
+ * @page: its number
+ *
+ * It has not left the page access buffer: that touch hits with any memory there is a
+ * curve for, and is not counted. But the page belongs to the top of the stacks.
+ */
+void mmpath_regions_raise(struct mmpath_regions *rs, u64 page)
+{
+	struct mmpath_region *region = mmpath_regions_find(rs, page);
+
+	region->records++;
+	if (!region->stopped && region_touch(region, page, true))
+		region_stop(rs, region);
 }
 
 /**

@@ -147,7 +147,7 @@ static const char * const our_knobs[] = {
 	"drivers/replay/log_entries",
 	PATH_VPATH "pab_entries", PATH_VPATH "tlb_entries", PATH_VPATH "pab_ways",
 	PATH_VPATH "tlb_ways", PATH_VPATH "tlb_tagged", PATH_VPATH "filter_entries",
-	PATH_VPATH "sample_shift", PATH_VPATH "duty_percent",
+	PATH_VPATH "relog", PATH_VPATH "sample_shift", PATH_VPATH "duty_percent",
 	PATH_VPATH "duty_period", PATH_VPATH "interrupt", PATH_VPATH "threshold",
 	PATH_VPATH "overhead_target",
 };

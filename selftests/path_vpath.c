@@ -28,6 +28,7 @@
 #define PAB	128UL
 #define PAGES	2048UL		/* 16 times that */
 #define ROUNDS	8UL
+#define HOT	64UL		/* pages; half of the PAB */
 #define THRESHOLD	256LL
 #define SLACK	400UL		/* of its own: stack, libraries, heap */
 
@@ -124,6 +125,7 @@ static void defaults(void)
 	path_set(PATH_VPATH "tlb_ways", "4");
 	path_set(PATH_VPATH "tlb_entries", "16");
 	path_set(PATH_VPATH "filter_entries", "4");
+	path_set(PATH_VPATH "relog", "0");
 	path_set(PATH_VPATH "sample_shift", "0");
 	path_set(PATH_VPATH "duty_percent", "100");
 	path_set(PATH_VPATH "interrupt", "0");
@@ -156,8 +158,8 @@ static unsigned long slack(void)
 	return SLACK + resumed;
 }
 
-/* Runs a program in a cgroup of its own; its curve is in @c then. */
-static bool run(const struct loop *l, struct path_curve *c)
+/* Runs @fn in a cgroup of its own; its curve is in @c then. */
+static bool run_fn(int (*fn)(void *arg), const struct loop *l, struct path_curve *c)
 {
 	long before = children_resumed();
 	char *text;
@@ -166,12 +168,17 @@ static bool run(const struct loop *l, struct path_curve *c)
 	path_cg_remove(cg);
 	cg = path_cg(NULL, "vpath");
 	path_track(cg, true);
-	good = path_run(cg, touch, (void *)l, 120) == KSFT_PASS;
+	good = path_run(cg, fn, (void *)l, 120) == KSFT_PASS;
 	resumed = children_resumed() - before;
 	text = path_cg_slurp(cg, "memory.path.mrc");
 	good = text && path_parse_curve(text, c) && good;
 	free(text);
 	return good;
+}
+
+static bool run(const struct loop *l, struct path_curve *c)
+{
+	return run_fn(touch, l, c);
 }
 
 static unsigned long misses(const struct path_curve *c, size_t pages)
@@ -255,6 +262,62 @@ static void test_sample(void)
 		       resumed);
 	ksft_test_result(path_get(PATH_VPATH "unsampled") > 0, "the others are counted\n");
 	free(c.misses);
+	defaults();
+}
+
+/*
+ * Hot pages between those of a loop, so that they stay in the PAB; then a quarter of
+ * the loop without them, so that they leave it.
+ */
+static int touch_hot(void *arg)
+{
+	const struct loop *l = arg;
+	char *p = path_map((l->pages + HOT) * PAGE, false), *hot = p + l->pages * PAGE;
+	size_t round, i;
+
+	for (round = 0; round < l->rounds; round++) {
+		for (i = 0; i < l->pages; i++) {
+			p[i * PAGE]++;
+			hot[i % HOT * PAGE]++;
+		}
+		for (i = 0; i < l->pages / 4; i++)
+			p[i * PAGE]++;
+	}
+	return KSFT_PASS;
+}
+
+/*
+ * With half of its pages, the loop misses on all that it does not come back to at
+ * once. When a hot page comes back it has been away for a quarter: a hit, if it is
+ * known to have been hot.
+ */
+static long hot_misses(unsigned int relog)
+{
+	const struct loop l = { .pages = PAGES, .rounds = 40, .cpu = 0 };
+	long want = (l.rounds - 1) * PAGES * 3 / 4 + l.rounds * PAGES / 4;
+	struct path_curve c;
+	long more = -1;
+
+	path_set(PATH_VPATH "relog", "%u", relog);
+	choose();
+	if (run_fn(touch_hot, &l, &c))
+		more = misses(&c, PAGES / 2) - want;
+	free(c.misses);
+	ksft_print_msg("relog %u: %ld misses more, at most %ld\n", relog, more,
+		       (long)(HOT * (l.rounds - 1)));
+	return more;
+}
+
+static void test_relog(void)
+{
+	const long all = HOT * 39;
+	long long relogged = path_get(PATH_VPATH "relogged");
+	bool good = hot_misses(0) > all * 3 / 4;
+
+	good &= path_get(PATH_VPATH "relogged") == relogged;
+	good &= hot_misses(16) < all / 4;
+	ksft_test_result(good && path_get(PATH_VPATH "relogged") > relogged,
+			 "hot pages are kept on top\n");
 	defaults();
 }
 
@@ -515,7 +578,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "lies"))
 		return with_lies();
 	only_loop = argc > 1 && !strcmp(argv[1], "loop");
-	path_start(only_loop ? 1 : 22, 300);
+	path_start(only_loop ? 1 : 23, 300);
 	cg = path_cg(NULL, "vpath");
 	defaults();
 	path_set("enabled", "1");
@@ -529,6 +592,7 @@ int main(int argc, char **argv)
 	test_kernel_copies();
 	test_hot();
 	test_sample();
+	test_relog();
 	test_duty();
 	test_by_itself(false);
 	test_by_itself(true);

@@ -126,10 +126,11 @@ static void kt_vpath_order_of_record(struct kunit *test)
 	u64 addr = 5ULL << PMD_SHIFT;
 
 	kt_vpath_log(0, addr | PMD_ORDER << VPATH_RECORD_ORDER | VPATH_RECORD_WRITE |
-		     VPATH_RECORD_KERNEL, 7, 0);
+		     VPATH_RECORD_KERNEL | VPATH_RECORD_AGAIN, 7, 0);
 	kt_vpath_drain(kt);
 	KUNIT_ASSERT_EQ(test, kt->drain.nr, 1);
-	KUNIT_EXPECT_EQ(test, kt->drain.batch[0], mmpath_record(addr, PMD_ORDER, true));
+	KUNIT_EXPECT_EQ(test, kt->drain.batch[0],
+			mmpath_record(addr, PMD_ORDER, true) | MMPATH_RECORD_AGAIN);
 	kt_vpath_end(kt);
 }
 

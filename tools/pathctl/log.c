@@ -390,7 +390,7 @@ static bool is_good_access(const struct log_reader *reader, const struct mmpath_
 		return false;
 	bytes = (uint64_t)reader->header.page_bytes << event->order;
 	return event->pid < LOG_MOST_PIDS &&
-	       !(event->flags & ~MMPATH_ACCESS_WRITE) &&
+	       !(event->flags & ~(MMPATH_ACCESS_WRITE | MMPATH_ACCESS_AGAIN)) &&
 	       !(event->addr & (reader->header.page_bytes - 1)) &&
 	       event->addr <= MOST_ADDRESS - bytes;
 }

@@ -505,6 +505,32 @@ static void test_prefetch(void **state)
 	fixture_destroy(&f);
 }
 
+/* What is raised comes to the top of the stack, and is no miss and no first touch. */
+static void test_raise(void **state)
+{
+	struct mmpath_region *region;
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1024, 512);
+	touch(&f, 1024, 300);
+	mmpath_regions_raise(&f.rs, 1024);
+	region = mmpath_regions_find(&f.rs, 1024);
+	assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_TOTAL), 300);
+	assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_TOTAL), 300);
+	assert_int_equal(region->records, 301);
+	/* one page is above it now, 299 were */
+	touch(&f, 1323, 1);
+	touch(&f, 1024, 1);
+	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, 16), 0);
+	/* not seen before: on the stack, and still not counted */
+	mmpath_regions_raise(&f.rs, 1400);
+	assert_int_equal(mmpath_stack_footprint(&region->lru), 301);
+	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 300);
+	fixture_destroy(&f);
+}
+
 /* The stack of a burst starts again, its footprint is remembered. */
 static void test_bursts(void **state)
 {
@@ -686,6 +712,7 @@ int main(void)
 		cmocka_unit_test(test_sampled_curves),
 		cmocka_unit_test(test_shifts),
 		cmocka_unit_test(test_prefetch),
+		cmocka_unit_test(test_raise),
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_small_region_bytes),
 		cmocka_unit_test(test_random_changes),

@@ -219,6 +219,7 @@ static void look(struct unit *u, uint64_t page, uint64_t flags)
 	case VPATH_AGAIN:
 		c->tlb_misses++;
 		c->relogged++;
+		flags |= VPATH_RECORD_AGAIN;
 		break;
 	case VPATH_PASSED:
 		c->tlb_misses++;

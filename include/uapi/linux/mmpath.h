@@ -13,7 +13,9 @@
 #define MMPATH_EVENT_ACCESS	0	/* a page was touched */
 #define MMPATH_EVENT_LOST	1	/* the reader was slow: .addr records are missing */
 
-#define MMPATH_ACCESS_WRITE	1	/* in .flags */
+/* in .flags */
+#define MMPATH_ACCESS_WRITE	1
+#define MMPATH_ACCESS_AGAIN	2	/* hardware: of a page that is still hot; not counted */
 
 /**
  * struct mmpath_event - what read() on a recording session returns, and what

@@ -140,6 +140,7 @@ struct vpath_unit {
 #define VPATH_RECORD_ORDER	1		/* shift; 5 bits */
 #define VPATH_RECORD_KERNEL	(1U << 6)	/* the access was the kernel's */
 #define VPATH_RECORD_RESUMED	(1U << 7)	/* no access: the duty cycle had paused */
+#define VPATH_RECORD_AGAIN	(1U << 8)	/* .relog: it has been in the PAB since */
 #define VPATH_RECORD_FLAGS	0xfffU
 
 /**
