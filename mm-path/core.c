@@ -644,9 +644,9 @@ int mmpath_set_param(struct mmpath_driver *drv, struct mmpath_param *param,
  * @shift: one page in 2^@shift
  *
  * The stacks keep the pages that are in the new sample. To a finer sample
- * nothing is known of the other pages: the region stacks start again, and so does
- * a merged stack that was as coarse because of @ctx. Context: may sleep; takes
- * ctx->lock. Called with mmpath_mutex, which keeps members in their domains.
+ * nothing is known of the other pages: the region stacks start again, and the
+ * merged stack stays as coarse as it is until it is reset. Context: may sleep;
+ * takes ctx->lock. Called with mmpath_mutex, which keeps members in their domains.
  */
 void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 {

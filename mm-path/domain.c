@@ -87,13 +87,14 @@ void mmpath_domain_destroy(struct mmpath_domain *dom)
  * mmpath_domain_reset() - empty the stack and the curve
  * @dom: of this domain
  *
+ * The stack is as fine again as its coarsest member.
  * A domain that had stopped for want of memory starts again.
  * Context: may sleep; takes the domain's lock.
  */
 void mmpath_domain_reset(struct mmpath_domain *dom)
 {
 	mutex_lock(&dom->lock);
-	mmpath_stack_reset(&dom->lru, dom->lru.shift);
+	mmpath_stack_reset(&dom->lru, dom->coarsest);
 	mmpath_mrc_reset(&dom->mrc);
 	dom->stopped = false;
 	dom->footprint = 0;
@@ -358,19 +359,15 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
  * @dom: the domain
  * @shift: the coarsest of them keeps one page in 2^@shift
  *
- * The merged stack samples as coarsely as its coarsest member, or more so if it
- * would be too large. To a finer sample it starts again, for nothing is known of
- * the other pages. Context: takes the domain's lock.
+ * The merged stack samples as coarsely as its coarsest member ever did, or more so if
+ * it would be too large: to make it finer is to empty it, and to lose a round of
+ * misses. mmpath_domain_reset() does. Context: takes the domain's lock.
  */
 void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift)
 {
 	mutex_lock(&dom->lock);
-	if (shift > dom->lru.shift) {
-		if (mmpath_stack_set_shift(&dom->lru, shift))
-			dom->stopped = true;
-	} else if (shift < dom->coarsest && dom->lru.shift == dom->coarsest) {
-		mmpath_stack_reset(&dom->lru, shift);
-	}
+	if (shift > dom->lru.shift && mmpath_stack_set_shift(&dom->lru, shift))
+		dom->stopped = true;
 	dom->coarsest = shift;
 	mutex_unlock(&dom->lock);
 }
