@@ -29,7 +29,7 @@ void die(int status, const char *fmt, ...)
 	if (before_dying)
 		before_dying();
 	fflush(stdout);
-	fputs("pathctl: ", stderr);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);
@@ -41,7 +41,7 @@ void note(const char *fmt, ...)
 {
 	va_list args;
 
-	fputs("pathctl: ", stderr);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);

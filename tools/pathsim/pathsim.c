@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * pathsim - what other replacement policies would have made of a reference string
+ *
+ *   pathsim [--policy NAME,...] [--size PAGES,...] [--points N] [--format F] TRACE
+ *   pathsim --write FORMAT FILE [--format F] TRACE
+ *
+ * Prints a table: sizes of memory in pages, and the misses of each policy, first
+ * touches among them. See Documentation/mm/path/pathsim.rst.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "../pathctl/pathctl.h"
+#include "trace.h"
+
+#define MAX_SIZES	1024
+#define MAX_POLICIES	16
+
+struct job {
+	const struct policy *policy[MAX_POLICIES];
+	uint32_t size[MAX_SIZES];
+	int nr_policies, nr_sizes, points, format, write;
+	const char *output;
+};
+
+static void usage(FILE *f)
+{
+	int i;
+
+	fputs("usage: pathsim [--policy NAME,...] [--size PAGES,...] [--points N] [--format F] TRACE\n"
+	      "       pathsim --write FORMAT --output FILE [--format F] TRACE\n\n"
+	      "  --policy  which ones (all)\n"
+	      "  --size    sizes of memory, pages\n"
+	      "  --points  or so many, equally far apart up to the footprint (20)\n"
+	      "  --format  of TRACE: csv, oracle (libCacheSim's oracleGeneral), truth, log;\n"
+	      "            what it looks like if not given. - is standard input\n"
+	      "  --write   write the trace as csv, oracle or log\n\n"
+	      "policies:\n", f);
+	for (i = 0; policies[i]; i++)
+		fprintf(f, "  %-9s %s\n", policies[i]->name, policies[i]->about);
+}
+
+static void parse_policies(struct job *job, char *list)
+{
+	char *name;
+
+	job->nr_policies = 0;
+	for (name = strtok(list, ","); name; name = strtok(NULL, ",")) {
+		if (job->nr_policies == MAX_POLICIES)
+			die(EX_USAGE, "too many policies");
+		job->policy[job->nr_policies] = policy_by_name(name);
+		if (!job->policy[job->nr_policies++])
+			die(EX_USAGE, "no policy is called %s", name);
+	}
+}
+
+static uint32_t parse_pages(const char *text)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || end == text || *end || !value || value > UINT32_MAX)
+		die(EX_USAGE, "%s: not a number of pages", text);
+	return value;
+}
+
+static void parse_sizes(struct job *job, char *list)
+{
+	char *text;
+
+	for (text = strtok(list, ","); text; text = strtok(NULL, ",")) {
+		if (job->nr_sizes == MAX_SIZES)
+			die(EX_USAGE, "at most %d sizes", MAX_SIZES);
+		job->size[job->nr_sizes++] = parse_pages(text);
+	}
+}
+
+static int parse_format(const char *name)
+{
+	int format = trace_format(name);
+
+	if (format < 0)
+		die(EX_USAGE, "%s: not a format; csv, oracle, truth or log", name);
+	return format;
+}
+
+static const char *parse(struct job *job, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "policy", required_argument, NULL, 'p' },
+		{ "size", required_argument, NULL, 's' },
+		{ "points", required_argument, NULL, 'n' },
+		{ "format", required_argument, NULL, 'f' },
+		{ "write", required_argument, NULL, 'w' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
+		switch (c) {
+		case 'p': parse_policies(job, optarg); break;
+		case 's': parse_sizes(job, optarg); break;
+		case 'n': job->points = parse_pages(optarg); break;
+		case 'f': job->format = parse_format(optarg); break;
+		case 'w': job->write = parse_format(optarg); break;
+		case 'o': job->output = optarg; break;
+		case 'h': usage(stdout); exit(0);
+		default: usage(stderr); exit(EX_USAGE);
+		}
+	}
+	if (optind != argc - 1 || (job->write >= 0) != !!job->output ||
+	    job->points > MAX_SIZES) {
+		usage(stderr);
+		exit(EX_USAGE);
+	}
+	return argv[optind];
+}
+
+static void choose_sizes(struct job *job, uint32_t pages)
+{
+	uint32_t size;
+	int i;
+
+	for (i = 1; i <= job->points; i++) {
+		size = (uint64_t)pages * i / job->points;
+		if (size && (!job->nr_sizes || size != job->size[job->nr_sizes - 1]))
+			job->size[job->nr_sizes++] = size;
+	}
+}
+
+static void print_table(const struct job *job, const struct trace *t)
+{
+	int i, j;
+
+	printf("# %zu touches, %u pages\npages", t->n, t->pages);
+	for (j = 0; j < job->nr_policies; j++)
+		printf(",%s", job->policy[j]->name);
+	putchar('\n');
+	for (i = 0; i < job->nr_sizes; i++) {
+		printf("%u", job->size[i]);
+		for (j = 0; j < job->nr_policies; j++)
+			printf(",%zu", policy_misses(job->policy[j], job->size[i], t));
+		putchar('\n');
+		fflush(stdout);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct job job = { .points = 20, .format = -1, .write = -1 };
+	struct trace t = { };
+	const char *file;
+
+	while (policies[job.nr_policies]) {
+		job.policy[job.nr_policies] = policies[job.nr_policies];
+		job.nr_policies++;
+	}
+	file = parse(&job, argc, argv);
+	trace_read(&t, file, job.format < 0 ? trace_guess(file) : (enum trace_format)job.format);
+	policy_next_uses(&t);
+	if (job.write >= 0) {
+		trace_write(&t, job.output, job.write);
+	} else {
+		if (!job.nr_sizes)
+			choose_sizes(&job, t.pages);
+		print_table(&job, &t);
+	}
+	trace_free(&t);
+	return fflush(stdout) ? EX_IOERR : 0;
+}

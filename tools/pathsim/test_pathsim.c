@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Each policy against a naive one, written from its description and not from the
+ * other: arrays, searched from the start. They have to agree touch by touch.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "trace.h"
+
+#define MOST	4096U
+
+static uint64_t seed = 1;
+
+static uint32_t random_below(uint32_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed >> 32) * n >> 32;
+}
+
+/* A sequence of pages, the first one first */
+struct seq {
+	uint32_t page[MOST];
+	unsigned int nr;
+};
+
+static int at(const struct seq *s, uint32_t page)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++)
+		if (s->page[i] == page)
+			return i;
+	return -1;
+}
+
+static bool take(struct seq *s, uint32_t page)
+{
+	int i = at(s, page);
+
+	if (i < 0)
+		return false;
+	s->nr--;
+	memmove(s->page + i, s->page + i + 1, (s->nr - i) * sizeof(*s->page));
+	return true;
+}
+
+static void put_first(struct seq *s, uint32_t page)
+{
+	memmove(s->page + 1, s->page, s->nr++ * sizeof(*s->page));
+	s->page[0] = page;
+}
+
+static uint32_t drop_last(struct seq *s)
+{
+	return s->page[--s->nr];
+}
+
+/* All of them together; a test uses what it needs. */
+struct naive {
+	const struct trace *t;
+	uint32_t size;
+	struct seq a, b, c;
+	bool bit[MOST], second[MOST];
+	size_t left[MOST], age;
+};
+
+static struct naive naive;
+
+static bool naive_lru(struct naive *n, uint32_t page, size_t i)
+{
+	bool hit = take(&n->a, page);
+
+	(void)i;
+	if (!hit && n->a.nr == n->size)
+		drop_last(&n->a);
+	put_first(&n->a, page);
+	return hit;
+}
+
+static bool naive_mru(struct naive *n, uint32_t page, size_t i)
+{
+	bool hit = take(&n->a, page);
+
+	(void)i;
+	if (!hit && n->a.nr == n->size)
+		take(&n->a, n->a.page[0]);
+	put_first(&n->a, page);
+	return hit;
+}
+
+/* A queue instead of a clock: who gets another chance goes to its end. */
+static bool naive_clock(struct naive *n, uint32_t page, size_t i)
+{
+	uint32_t old;
+
+	(void)i;
+	if (at(&n->a, page) >= 0)
+		return n->bit[page] = true;
+	while (n->a.nr == n->size) {
+		old = drop_last(&n->a);
+		if (n->bit[old])
+			put_first(&n->a, old);
+		n->bit[old] = false;
+	}
+	put_first(&n->a, page);
+	n->bit[page] = true;
+	return false;
+}
+
+/* a: inactive, b: active */
+static bool naive_twolist(struct naive *n, uint32_t page, size_t i)
+{
+	bool active;
+	uint32_t old;
+
+	(void)i;
+	if (at(&n->a, page) >= 0 || at(&n->b, page) >= 0)
+		return n->bit[page] = true;
+	active = n->left[page] && n->age - (n->left[page] - 1) <= n->b.nr;
+	while (n->a.nr + n->b.nr == n->size) {
+		while (n->a.nr < n->b.nr) {
+			old = drop_last(&n->b);
+			n->bit[old] = n->second[old] = false;
+			put_first(&n->a, old);
+		}
+		old = drop_last(&n->a);
+		if (!n->bit[old]) {
+			n->left[old] = ++n->age;
+		} else if (n->second[old]) {
+			n->bit[old] = false;
+			n->age++;
+			put_first(&n->b, old);
+		} else {
+			n->bit[old] = false;
+			n->second[old] = true;
+			put_first(&n->a, old);
+		}
+	}
+	n->bit[page] = true;
+	n->second[page] = false;
+	n->age += active;
+	put_first(active ? &n->b : &n->a, page);
+	return false;
+}
+
+static size_t next_use(const struct trace *t, uint32_t page, size_t i)
+{
+	while (++i < t->n)
+		if (t->page[i] == page)
+			return i;
+	return NEVER;
+}
+
+static bool naive_opt(struct naive *n, uint32_t page, size_t i)
+{
+	bool hit = take(&n->a, page);
+	unsigned int k, worst = 0;
+
+	if (!hit && n->a.nr == n->size) {
+		for (k = 1; k < n->a.nr; k++)
+			if (next_use(n->t, n->a.page[k], i) > next_use(n->t, n->a.page[worst], i))
+				worst = k;
+		take(&n->a, n->a.page[worst]);
+	}
+	put_first(&n->a, page);
+	return hit;
+}
+
+/* a: stack S, b: queue Q, c: in S and not in memory, who left last first; bit: LIR */
+static bool naive_lirs(struct naive *n, uint32_t page, size_t i)
+{
+	unsigned int hirs = n->size < 200 ? 1 : n->size / 100, lirs = 0, k;
+	bool in_s = at(&n->a, page) >= 0, in_q, ghost, hit;
+	uint32_t old;
+
+	(void)i;
+	for (k = 0; k < n->t->pages; k++)
+		lirs += n->bit[k];
+	in_q = at(&n->b, page) >= 0;
+	hit = n->bit[page] || in_q;
+	if (!hit && lirs + n->b.nr == n->size) {
+		old = drop_last(&n->b);
+		if (at(&n->a, old) >= 0)
+			put_first(&n->c, old);
+		if (n->c.nr > 2 * n->size)
+			take(&n->a, drop_last(&n->c));
+	}
+	ghost = at(&n->c, page) >= 0;
+	take(&n->c, page);
+	if (!n->bit[page]) {
+		take(&n->b, page);
+		if (((hit ? in_s : ghost) && n->size > hirs) || (!hit && lirs < n->size - hirs)) {
+			n->bit[page] = true;
+			lirs++;
+		} else {
+			put_first(&n->b, page);
+		}
+	}
+	take(&n->a, page);
+	put_first(&n->a, page);
+	if (lirs > n->size - hirs) {
+		old = drop_last(&n->a);
+		n->bit[old] = false;
+		put_first(&n->b, old);
+	}
+	while (n->a.nr && !n->bit[n->a.page[n->a.nr - 1]])
+		take(&n->c, drop_last(&n->a));
+	return hit;
+}
+
+/* Traces */
+
+enum pattern { UNIFORM, LOOP, SKEWED, PHASES, NR_PATTERNS };
+
+static void make(struct trace *t, enum pattern pattern, uint32_t pages, size_t touches)
+{
+	size_t i;
+
+	memset(t, 0, sizeof(*t));
+	for (i = 0; i < touches; i++) {
+		uint32_t page = random_below(pages);
+
+		if (pattern == LOOP)
+			page = random_below(8) ? i % pages : page;
+		else if (pattern == SKEWED)
+			page = (uint64_t)page * random_below(pages) / pages;
+		else if (pattern == PHASES)
+			page = page / 4 + i * 4 / touches * (pages / 4);
+		trace_add(t, 1000 + page, page & 1);
+	}
+	policy_next_uses(t);
+}
+
+static void agree(const struct policy *p, bool (*access)(struct naive *n, uint32_t page, size_t i))
+{
+	static const uint32_t sizes[] = { 1, 2, 3, 7, 50, 99, 250, 400 };
+	enum pattern pattern;
+	struct trace t;
+	size_t i, k;
+	void *sim;
+
+	for (pattern = 0; pattern < NR_PATTERNS; pattern++) {
+		make(&t, pattern, 300, 3000);
+		for (k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+			memset(&naive, 0, sizeof(naive));
+			naive.t = &t;
+			naive.size = sizes[k];
+			sim = p->create(sizes[k], &t);
+			for (i = 0; i < t.n; i++)
+				if (p->access(sim, t.page[i], i) != access(&naive, t.page[i], i))
+					fail_msg("%s, pattern %d, %u pages, touch %zu", p->name,
+						 pattern, sizes[k], i);
+			p->destroy(sim);
+		}
+		trace_free(&t);
+	}
+}
+
+#define TEST(_name)						\
+static void test_##_name(void **state)				\
+{								\
+	(void)state;						\
+	agree(&_name##_policy, naive_##_name);			\
+}
+
+TEST(lru)
+TEST(mru)
+TEST(clock)
+TEST(twolist)
+TEST(lirs)
+
+/* Which of several that are never touched again leaves does not matter: misses do. */
+static void test_opt(void **state)
+{
+	(void)state;
+	agree(&opt_policy, naive_opt);
+}
+
+static void test_opt_is_least(void **state)
+{
+	enum pattern pattern;
+	uint32_t size;
+	struct trace t;
+	size_t best;
+	int i;
+
+	(void)state;
+	for (pattern = 0; pattern < NR_PATTERNS; pattern++) {
+		make(&t, pattern, 1000, 20000);
+		for (size = 1; size < 1100; size += 111) {
+			best = policy_misses(&opt_policy, size, &t);
+			assert_true(best >= t.pages);
+			for (i = 0; policies[i]; i++)
+				assert_true(policy_misses(policies[i], size, &t) >= best);
+		}
+		/* with room for all, only first touches miss */
+		for (i = 0; policies[i]; i++)
+			assert_int_equal(policy_misses(policies[i], t.pages, &t), t.pages);
+		assert_int_equal(policy_misses(&lru_policy, 0, &t), t.n);
+		trace_free(&t);
+	}
+}
+
+/* A loop larger than memory: none of it hits under LRU, nearly all that fits under OPT. */
+static void test_loop(void **state)
+{
+	struct trace t = { };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 100 * 1000; i++)
+		trace_add(&t, i % 1000, false);
+	policy_next_uses(&t);
+	assert_int_equal(policy_misses(&lru_policy, 900, &t), t.n);
+	assert_true(policy_misses(&opt_policy, 900, &t) < 1000 + 99 * 102);
+	assert_true(policy_misses(&mru_policy, 900, &t) < 1000 + 99 * 102);
+	assert_true(policy_misses(&lirs_policy, 900, &t) < 1000 + 99 * 112);
+	trace_free(&t);
+}
+
+static void there_and_back(enum trace_format format, bool writes)
+{
+	char file[] = "/tmp/pathsim-XXXXXX";
+	struct trace t, back;
+	uint64_t *name;
+	uint32_t *page;
+	bool *write;
+	size_t i, n;
+
+	close(mkstemp(file));
+	make(&t, SKEWED, 500, 5000);
+	trace_write(&t, file, format);
+	n = t.n;
+	name = malloc(n * sizeof(*name));
+	write = malloc(n * sizeof(*write));
+	page = t.page;
+	for (i = 0; i < n; i++) {
+		name[i] = t.name[page[i]];
+		write[i] = t.write[i];
+	}
+	trace_free(&t);
+	memset(&back, 0, sizeof(back));
+	trace_read(&back, file, format);
+	unlink(file);
+	assert_int_equal(back.n, n);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(back.name[back.page[i]], name[i]);
+		assert_int_equal(back.write[i], writes && write[i]);
+	}
+	trace_free(&back);
+	free(name);
+	free(write);
+}
+
+static void test_formats(void **state)
+{
+	(void)state;
+	there_and_back(TRACE_CSV, true);
+	there_and_back(TRACE_ORACLE, false);
+	there_and_back(TRACE_LOG, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lru),
+		cmocka_unit_test(test_mru),
+		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_twolist),
+		cmocka_unit_test(test_lirs),
+		cmocka_unit_test(test_opt),
+		cmocka_unit_test(test_opt_is_least),
+		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_formats),
+	};
+
+	return cmocka_run_group_tests_name("pathsim", tests, NULL, NULL);
+}
