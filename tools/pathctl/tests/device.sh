@@ -229,7 +229,7 @@ test_bad_logs() {
 	bad_log type "event 6000 is absurd: type 2"
 	bad_log order "order 14"
 	bad_log order-255 "order 255"
-	bad_log flags "flags 0x2"
+	bad_log flags "flags 0x4"
 	bad_log pid "pid 4194304"
 	bad_log unaligned "address 0x100000000008"
 	bad_log address "address 0x200000000000000"

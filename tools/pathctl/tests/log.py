@@ -87,7 +87,7 @@ KINDS = {
     "type": lambda: whole(LOOP + [EVENT.pack(BASE, 42, 2, 0, 0)]),
     "order": lambda: whole(LOOP + [access(0, order=14)]),
     "order-255": lambda: whole(LOOP + [access(0, order=255)]),
-    "flags": lambda: whole(LOOP + [access(0, flags=2)]),
+    "flags": lambda: whole(LOOP + [access(0, flags=4)]),
     "pid": lambda: whole(LOOP + [access(0, pid=1 << 22)]),
     "unaligned": lambda: whole(LOOP + [access(0, addr=BASE + 8)]),
     "address": lambda: whole(LOOP + [access(0, addr=1 << 57)]),
