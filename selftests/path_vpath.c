@@ -5,8 +5,8 @@
  *
  * usage: path_vpath [lies|loop]
  *
- * loop: a loop over 2048 pages, 8 times, between marks 1 and 2: for who compares it
- * with the ground truth.
+ * loop: a loop over 2048 pages from 0x200000000000 on, 8 times, between marks 1 and 2:
+ * for who compares it with the ground truth.
  *
  * lies: the device writes nonsense into its registers and logs (--vpath=fuzz=N).
  * Whatever it says, programs keep their data, and the emulated driver works after.
@@ -53,6 +53,7 @@ struct loop {
 	bool by_kernel;		/* touched by read() into them */
 	int cpu;		/* to run on, -1: any */
 	bool stays;		/* and waits to be killed */
+	unsigned long at;	/* address of its pages, 0: any */
 };
 
 static int touch_by_kernel(char *p, const struct loop *l)
@@ -81,6 +82,11 @@ static int touch(void *arg)
 		if (sched_setaffinity(0, sizeof(set), &set))
 			return KSFT_FAIL;
 	}
+	if (l->at)
+		p = mremap(p, l->pages * PAGE, l->pages * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+			   (void *)l->at);
+	if (p == MAP_FAILED)
+		return KSFT_FAIL;
 	if (l->by_kernel)
 		return touch_by_kernel(p, l);
 	mark_begin();
@@ -203,12 +209,15 @@ static bool is_loop(const struct path_curve *c, size_t pages, size_t rounds)
 }
 
 static const struct loop loop = { .pages = PAGES, .rounds = ROUNDS, .cpu = -1 };
+static const struct loop known = {
+	.pages = PAGES, .rounds = ROUNDS, .cpu = -1, .at = 0x200000000000,
+};
 
-static void test_curve(void)
+static void test_curve(const struct loop *l)
 {
 	struct path_curve c;
 
-	ksft_test_result(run(&loop, &c) && is_loop(&c, PAGES, ROUNDS), "poll mode: a loop\n");
+	ksft_test_result(run(l, &c) && is_loop(&c, l->pages, l->rounds), "poll mode: a loop\n");
 	free(c.misses);
 }
 
@@ -583,11 +592,11 @@ int main(int argc, char **argv)
 	defaults();
 	path_set("enabled", "1");
 	if (only_loop) {
-		test_curve();
+		test_curve(&known);
 		ksft_finished();
 	}
 	test_parameters();
-	test_curve();
+	test_curve(&loop);
 	test_interrupt();
 	test_kernel_copies();
 	test_hot();
