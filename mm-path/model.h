@@ -331,4 +331,88 @@ static inline struct mmpath_region *mmpath_regions_find(struct mmpath_regions *r
 	return __mmpath_regions_find(rs, page);
 }
 
+/*
+ * lirs.c: which pages to keep in a memory of so many pages: LIRS (Jiang and Zhang
+ * 2002; thesis 4.3.2), and with other sizes of its sets LRU and MRU.
+ */
+#define MMPATH_LIRS_MISS	0	/* what mmpath_lirs_touch() returns, if it does */
+#define MMPATH_LIRS_HIT		1	/* not return MMPATH_UNSAMPLED or MMPATH_NOMEM */
+
+struct mmpath_lirs_list {
+	u32 first, last;
+	u32 link;			/* which of a node's links */
+};
+
+struct mmpath_lirs {
+	struct mmpath_mem *mem;
+	unsigned int shift;		/* one page in 2^shift is in it */
+	u32 max_pages;			/* sampled pages, ghosts among them, it may hold */
+	u64 size, hirs;			/* memory, and the part of it for HIR; pages */
+	bool fixed;			/* what is LIR stays LIR, what is HIR stays HIR */
+	/* sampled pages: LIR; HIR in memory; HIR not in memory but remembered */
+	u32 nr_lirs, nr_hirs, nr_ghosts;
+	/* the rest is lirs.c's */
+	struct mmpath_index index;
+	struct mmpath_vec nodes;
+	struct mmpath_lirs_list stack, queue, ghosts;
+	u32 top_node, free_node;
+};
+
+int mmpath_lirs_init(struct mmpath_lirs *l, struct mmpath_mem *mem, u32 max_pages,
+		     unsigned int shift);
+void mmpath_lirs_destroy(struct mmpath_lirs *l);
+void mmpath_lirs_reset(struct mmpath_lirs *l, unsigned int shift);
+void mmpath_lirs_set_size(struct mmpath_lirs *l, u64 size, u64 hirs, bool fixed);
+int mmpath_lirs_touch(struct mmpath_lirs *l, u64 page);
+bool mmpath_lirs_victim(struct mmpath_lirs *l, u64 *page);
+void mmpath_lirs_evicted(struct mmpath_lirs *l, u64 page);
+void mmpath_lirs_keep(struct mmpath_lirs *l, u64 page);
+bool mmpath_lirs_resident(const struct mmpath_lirs *l, u64 page);
+void mmpath_lirs_forget(struct mmpath_lirs *l, u64 first, u64 nr);
+int mmpath_lirs_move(struct mmpath_lirs *l, u64 from, u64 to, u64 nr);
+int mmpath_lirs_set_shift(struct mmpath_lirs *l, unsigned int shift);
+int mmpath_lirs_refine(struct mmpath_lirs *l, unsigned int shift);
+size_t mmpath_lirs_bytes(const struct mmpath_lirs *l);
+
+/*
+ * contest.c: which policy would miss least? Each is simulated in a small memory
+ * (Waldspurger et al., ATC'17), and switched to as in thesis 4.3.1.
+ */
+enum mmpath_policy {
+	MMPATH_POLICY_KERNEL,		/* LRU stands for it */
+	MMPATH_POLICY_MRU,
+	MMPATH_POLICY_LIRS,
+	NR_MMPATH_POLICIES,
+	MMPATH_POLICY_USED = NR_MMPATH_POLICIES,	/* what was the winner, each at its time */
+	NR_MMPATH_SIMS,
+};
+
+struct mmpath_contest {
+	u64 size, hirs;			/* memory, and its part for HIR pages; pages */
+	/* scaled up; first touches do not count */
+	u64 misses[NR_MMPATH_SIMS];	/* since they were compared; older ones decay */
+	u64 last[NR_MMPATH_SIMS];	/* when they were compared */
+	u64 switches;
+	u32 nr_seen;			/* sampled pages that were touched */
+	bool mru;			/* MRU is simulated and may win, see contest.c */
+	/* the rest is contest.c's */
+	struct mmpath_lirs sim[NR_MMPATH_SIMS];
+	struct mmpath_index seen;	/* has a value for each page that was touched */
+	enum mmpath_policy winner;
+	unsigned int score[NR_MMPATH_POLICIES], needed[NR_MMPATH_POLICIES];
+};
+
+int mmpath_contest_init(struct mmpath_contest *c, struct mmpath_mem *mem, u32 max_pages,
+			unsigned int shift);
+void mmpath_contest_destroy(struct mmpath_contest *c);
+void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift);
+void mmpath_contest_set_size(struct mmpath_contest *c, u64 pages, u64 pab_pages);
+int mmpath_contest_touch(struct mmpath_contest *c, u64 page);
+void mmpath_contest_forget(struct mmpath_contest *c, u64 first, u64 nr);
+int mmpath_contest_move(struct mmpath_contest *c, u64 from, u64 to, u64 nr);
+int mmpath_contest_set_shift(struct mmpath_contest *c, unsigned int shift);
+void mmpath_contest_close_epoch(struct mmpath_contest *c);
+enum mmpath_policy mmpath_contest_winner(const struct mmpath_contest *c);
+size_t mmpath_contest_bytes(const struct mmpath_contest *c);
+
 #endif /* _MM_PATH_MODEL_H */

@@ -314,6 +314,130 @@ static void kt_mrc_epochs(struct kunit *test)
 	mmpath_mrc_destroy(&m);
 }
 
+/* Memory that is kept to a size: does each touch hit? Returns misses. */
+static int kt_lirs_run(struct kunit *test, struct mmpath_lirs *l, int pages, int touches)
+{
+	int i, misses = 0;
+	u64 victim;
+
+	for (i = 0; i < touches; i++) {
+		if (!mmpath_lirs_resident(l, i % pages) && l->nr_lirs + l->nr_hirs == l->size)
+			KUNIT_ASSERT_TRUE(test, mmpath_lirs_victim(l, &victim));
+		misses += mmpath_lirs_touch(l, i % pages) == MMPATH_LIRS_MISS;
+		KUNIT_ASSERT_LE(test, l->nr_lirs + l->nr_hirs, l->size);
+		KUNIT_ASSERT_LE(test, l->nr_ghosts, 2 * l->size);
+	}
+	return misses;
+}
+
+/* A loop over 200 pages in 120: LRU misses always, LIRS keeps 119 of them. */
+static void kt_lirs_loop(struct kunit *test)
+{
+	static const struct { u64 hirs; bool fixed; int misses; } cases[] = {
+		{ 120, false, 20 * 200 }, { 1, false, 200 + 19 * 81 }, { 1, true, 200 + 19 * 81 },
+	};
+	struct mmpath_mem *mem = kt_mem(test);
+	struct mmpath_lirs l;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		KUNIT_ASSERT_EQ(test, mmpath_lirs_init(&l, mem, 1000, 0), 0);
+		mmpath_lirs_set_size(&l, 120, cases[i].hirs, cases[i].fixed);
+		KUNIT_EXPECT_EQ(test, kt_lirs_run(test, &l, 200, 20 * 200), cases[i].misses);
+		mmpath_lirs_destroy(&l);
+	}
+	KUNIT_EXPECT_EQ(test, mem->bytes, 0);
+}
+
+/* With all of memory for HIR pages the victim is the last of the list. */
+static void kt_lirs_lru(struct kunit *test)
+{
+	struct kt_naive *naive = kunit_kzalloc(test, sizeof(*naive), GFP_KERNEL);
+	struct mmpath_lirs l;
+	struct rnd_state rnd;
+	u64 page, victim;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, naive);
+	prandom_seed_state(&rnd, 4);
+	mmpath_lirs_init(&l, kt_mem(test), 1000, 0);
+	mmpath_lirs_set_size(&l, 100, 100, false);
+	for (i = 0; i < KT_TOUCHES; i++) {
+		page = kt_next(&rnd, i);
+		if (!mmpath_lirs_resident(&l, page) && l.nr_hirs == 100) {
+			KUNIT_ASSERT_TRUE(test, mmpath_lirs_victim(&l, &victim));
+			KUNIT_ASSERT_EQ(test, victim, naive->page[99]);
+			kt_naive_forget(naive, victim, 1);
+		}
+		KUNIT_ASSERT_EQ(test, mmpath_lirs_touch(&l, page) == MMPATH_LIRS_MISS,
+				kt_naive_touch(naive, page) == MMPATH_COLD);
+	}
+	mmpath_lirs_destroy(&l);
+}
+
+/* What the kernel does by itself: evict others, fail to evict, unmap, remap. */
+static void kt_lirs_changes(struct kunit *test)
+{
+	struct mmpath_mem *mem = kt_mem(test);
+	struct mmpath_lirs l;
+	u64 page;
+
+	mmpath_lirs_init(&l, mem, 256, 0);
+	mmpath_lirs_set_size(&l, 100, 10, false);
+	for (page = 0; page < 100; page++)
+		mmpath_lirs_touch(&l, page);
+	mmpath_lirs_evicted(&l, 50);
+	KUNIT_EXPECT_FALSE(test, mmpath_lirs_resident(&l, 50));
+	KUNIT_EXPECT_EQ(test, l.nr_lirs, 89);
+	KUNIT_ASSERT_TRUE(test, mmpath_lirs_victim(&l, &page));
+	KUNIT_EXPECT_EQ(test, page, 90);
+	mmpath_lirs_keep(&l, page);
+	KUNIT_EXPECT_TRUE(test, mmpath_lirs_resident(&l, 90));
+	mmpath_lirs_forget(&l, 0, 20);
+	KUNIT_EXPECT_EQ(test, l.nr_lirs, 69);
+	KUNIT_EXPECT_EQ(test, mmpath_lirs_move(&l, 91, 1000, 1), 0);
+	KUNIT_ASSERT_TRUE(test, mmpath_lirs_victim(&l, &page));
+	KUNIT_EXPECT_EQ(test, page, 1000);
+	mmpath_lirs_set_size(&l, U64_MAX, 0, false);
+	for (page = 0; page < 10000; page++)
+		KUNIT_ASSERT_NE(test, mmpath_lirs_touch(&l, page), MMPATH_NOMEM);
+	KUNIT_EXPECT_LE(test, l.nr_lirs + l.nr_hirs + l.nr_ghosts, 256);
+	KUNIT_EXPECT_GE(test, l.shift, 5);
+	mmpath_lirs_destroy(&l);
+	KUNIT_EXPECT_EQ(test, mem->bytes, 0);
+}
+
+/* A loop that is larger than memory, and then pages that are used for a while. */
+static void kt_contest(struct kunit *test)
+{
+	struct mmpath_contest *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
+	struct mmpath_mem *mem = kt_mem(test);
+	u64 page;
+
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	KUNIT_ASSERT_EQ(test, mmpath_contest_init(c, mem, 200, 0), 0);
+	mmpath_contest_set_size(c, 1000, 0);
+	for (page = 0; page < 40000; page++) {
+		KUNIT_ASSERT_NE(test, mmpath_contest_touch(c, page % 2000), MMPATH_NOMEM);
+		if (page % 4000 == 3999)
+			mmpath_contest_close_epoch(c);
+	}
+	KUNIT_EXPECT_EQ(test, mmpath_contest_winner(c), MMPATH_POLICY_LIRS);
+	KUNIT_EXPECT_LE(test, mem->bytes, 5 * (200 * 40 + 4096));
+	mmpath_contest_reset(c, 0);
+	/* each page twice, the second time after 500 others: only LRU has them still */
+	for (page = 0; page < 40000; page++) {
+		mmpath_contest_touch(c, 10000 + page);
+		mmpath_contest_touch(c, 10000 + page - min(page, 500ULL));
+		if (page % 4000 == 3999)
+			mmpath_contest_close_epoch(c);
+	}
+	KUNIT_EXPECT_EQ(test, mmpath_contest_winner(c), MMPATH_POLICY_KERNEL);
+	KUNIT_EXPECT_EQ(test, c->switches, 2);
+	mmpath_contest_destroy(c);
+	KUNIT_EXPECT_EQ(test, mem->bytes, 0);
+}
+
 /* Regions */
 
 static void kt_regions_start(struct kunit *test, struct mmpath_regions *rs)
@@ -437,6 +561,10 @@ static struct kunit_case kt_model_cases[] = {
 	KUNIT_CASE(kt_sample),
 	KUNIT_CASE(kt_mru),
 	KUNIT_CASE(kt_mru_loop),
+	KUNIT_CASE(kt_lirs_loop),
+	KUNIT_CASE(kt_lirs_lru),
+	KUNIT_CASE(kt_lirs_changes),
+	KUNIT_CASE(kt_contest),
 	KUNIT_CASE(kt_mrc_misses),
 	KUNIT_CASE(kt_mrc_doubling),
 	KUNIT_CASE(kt_mrc_epochs),

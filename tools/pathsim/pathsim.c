@@ -37,6 +37,11 @@ static void usage(FILE *f)
 	      "  --policy  which ones (all)\n"
 	      "  --size    sizes of memory, pages\n"
 	      "  --points  or so many, equally far apart up to the footprint (20)\n"
+	      "  --filter  leave out touches of so many pages touched last (0)\n"
+	      "  --pab     entries of a page access buffer before lirs, fixed and auto (0)\n"
+	      "  --kernel  what auto leaves alone if nothing is better: twolist or lru (twolist)\n"
+	      "  --sample  pages that auto may simulate with (3072)\n"
+	      "  --epoch   after which auto compares, ms: a touch takes 1 us, a miss 1 ms (1000)\n"
 	      "  --format  of TRACE: csv, oracle (libCacheSim's oracleGeneral), truth, log;\n"
 	      "            what it looks like if not given. - is standard input\n"
 	      "  --write   write the trace as csv, oracle or log\n\n"
@@ -57,6 +62,13 @@ static void parse_policies(struct job *job, char *list)
 		if (!job->policy[job->nr_policies++])
 			die(EX_USAGE, "no policy is called %s", name);
 	}
+}
+
+static void parse_kernel(const char *name)
+{
+	sim_options.kernel = policy_by_name(name);
+	if (!sim_options.kernel || !sim_options.kernel->reclaim)
+		die(EX_USAGE, "the kernel is twolist or lru, not %s", name);
 }
 
 static uint32_t parse_pages(const char *text)
@@ -97,6 +109,11 @@ static const char *parse(struct job *job, int argc, char **argv)
 		{ "policy", required_argument, NULL, 'p' },
 		{ "size", required_argument, NULL, 's' },
 		{ "points", required_argument, NULL, 'n' },
+		{ "filter", required_argument, NULL, 'F' },
+		{ "pab", required_argument, NULL, 'a' },
+		{ "kernel", required_argument, NULL, 'k' },
+		{ "sample", required_argument, NULL, 'm' },
+		{ "epoch", required_argument, NULL, 'e' },
 		{ "format", required_argument, NULL, 'f' },
 		{ "write", required_argument, NULL, 'w' },
 		{ "output", required_argument, NULL, 'o' },
@@ -110,6 +127,11 @@ static const char *parse(struct job *job, int argc, char **argv)
 		case 'p': parse_policies(job, optarg); break;
 		case 's': parse_sizes(job, optarg); break;
 		case 'n': job->points = parse_pages(optarg); break;
+		case 'F': trace_filter(parse_pages(optarg)); break;
+		case 'a': sim_options.pab = parse_pages(optarg); break;
+		case 'k': parse_kernel(optarg); break;
+		case 'm': sim_options.sample = parse_pages(optarg); break;
+		case 'e': sim_options.epoch = parse_pages(optarg); break;
 		case 'f': job->format = parse_format(optarg); break;
 		case 'w': job->write = parse_format(optarg); break;
 		case 'o': job->output = optarg; break;

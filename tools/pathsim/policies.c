@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* LRU, MRU, CLOCK, the two lists of Linux, and Belady's OPT. */
+/* LRU, MRU, CLOCK, the two lists of Linux, and Belady's OPT; others are in models.c. */
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -45,21 +45,34 @@ static void recency_destroy(void *sim)
 	free(s);
 }
 
+static void recency_evict(void *sim, uint32_t page)
+{
+	struct recency *s = sim;
+
+	list_del(&s->links, page);
+	s->resident[page] = false;
+	s->used--;
+}
+
+static uint32_t lru_reclaim(void *sim)
+{
+	struct recency *s = sim;
+	uint32_t page = list_last(&s->links, s->head);
+
+	recency_evict(s, page);
+	return page;
+}
+
 static bool recency_access(struct recency *s, uint32_t page, bool evict_first)
 {
-	uint32_t victim;
-
 	if (s->resident[page]) {
 		list_move(&s->links, s->head, page);
 		return true;
 	}
-	if (s->used == s->size) {
-		victim = evict_first ? list_first(&s->links, s->head) :
-			list_last(&s->links, s->head);
-		list_del(&s->links, victim);
-		s->resident[victim] = false;
-		s->used--;
-	}
+	if (s->used == s->size && evict_first)
+		recency_evict(s, list_first(&s->links, s->head));
+	else if (s->used == s->size)
+		lru_reclaim(s);
 	list_add(&s->links, s->head, page);
 	s->resident[page] = true;
 	s->used++;
@@ -80,7 +93,8 @@ static bool mru_access(void *sim, uint32_t page, size_t i)
 
 const struct policy lru_policy = {
 	.name = "lru", .about = "least recently used", .create = recency_create,
-	.access = lru_access, .destroy = recency_destroy,
+	.access = lru_access, .destroy = recency_destroy, .evict = recency_evict,
+	.reclaim = lru_reclaim,
 };
 
 const struct policy mru_policy = {
@@ -228,8 +242,18 @@ static void twolist_balance(struct twolist *s)
 	}
 }
 
-static void twolist_reclaim(struct twolist *s)
+static void twolist_evict(void *sim, uint32_t page)
 {
+	struct twolist *s = sim;
+
+	twolist_put(s, page, OUT);
+	s->known[page] = true;
+	s->left_at[page] = s->age++;
+}
+
+static uint32_t twolist_reclaim(void *sim)
+{
+	struct twolist *s = sim;
 	uint32_t page;
 
 	for (;;) {
@@ -246,9 +270,8 @@ static void twolist_reclaim(struct twolist *s)
 			twolist_put(s, page, INACTIVE);
 		}
 	}
-	twolist_put(s, page, OUT);
-	s->known[page] = true;
-	s->left_at[page] = s->age++;
+	twolist_evict(s, page);
+	return page;
 }
 
 static bool twolist_access(void *sim, uint32_t page, size_t i)
@@ -274,6 +297,7 @@ static bool twolist_access(void *sim, uint32_t page, size_t i)
 const struct policy twolist_policy = {
 	.name = "twolist", .about = "active and inactive list, as Linux 6.12",
 	.create = twolist_create, .access = twolist_access, .destroy = twolist_destroy,
+	.evict = twolist_evict, .reclaim = twolist_reclaim,
 };
 
 /*
@@ -394,7 +418,8 @@ const struct policy opt_policy = {
 };
 
 const struct policy *const policies[] = {
-	&lru_policy, &mru_policy, &clock_policy, &twolist_policy, &lirs_policy, &opt_policy, NULL,
+	&lru_policy, &mru_policy, &clock_policy, &twolist_policy, &lirs_policy,
+	&fixed_policy, &auto_policy, &opt_policy, NULL,
 };
 
 const struct policy *policy_by_name(const char *name)

@@ -35,6 +35,8 @@ struct trace {
  * @create: a memory of @size pages, at least 1, empty
  * @access: touch number @i of the trace, of @page; true when it hits
  * @destroy: the end of it
+ * @evict: another policy has it that a page that is in memory leaves; or NULL
+ * @reclaim: a page of its own choice leaves, and is returned; or NULL
  */
 struct policy {
 	const char *name, *about;
@@ -42,12 +44,29 @@ struct policy {
 	void *(*create)(uint32_t size, const struct trace *t);
 	bool (*access)(void *sim, uint32_t page, size_t i);
 	void (*destroy)(void *sim);
+	void (*evict)(void *sim, uint32_t page);
+	uint32_t (*reclaim)(void *sim);
 };
+
+/**
+ * struct sim_options - of the models
+ * @kernel: what auto leaves alone where nothing is better; has evict and reclaim
+ * @pab: entries of the page access buffer, 0: none
+ * @sample: pages that auto may simulate with
+ * @epoch: after which auto compares, in ms, if a touch takes 1 us and a miss 1 ms
+ */
+struct sim_options {
+	const struct policy *kernel;
+	uint32_t pab, sample;
+	size_t epoch;
+};
+
+extern struct sim_options sim_options;
 
 #define NEVER	SIZE_MAX	/* in trace.next */
 
 extern const struct policy lru_policy, mru_policy, clock_policy, twolist_policy, lirs_policy,
-	opt_policy;
+	fixed_policy, auto_policy, opt_policy;
 extern const struct policy *const policies[];	/* ends with NULL */
 
 const struct policy *policy_by_name(const char *name);

@@ -327,6 +327,80 @@ static void test_loop(void **state)
 	trace_free(&t);
 }
 
+/* Auto is the kernel where nothing is better, and not much worse than the best elsewhere. */
+static void test_auto(void **state)
+{
+	struct trace t = { };
+	size_t i, misses;
+
+	(void)state;
+	make(&t, UNIFORM, 1000, 50000);
+	misses = policy_misses(&twolist_policy, 600, &t);
+	assert_in_range(policy_misses(&auto_policy, 600, &t), misses * 99 / 100, misses * 101 / 100);
+	sim_options.kernel = &lru_policy;
+	assert_int_equal(policy_misses(&auto_policy, 600, &t), policy_misses(&lru_policy, 600, &t));
+	sim_options.kernel = &twolist_policy;
+	trace_free(&t);
+	for (i = 0; i < 100 * 1000; i++)
+		trace_add(&t, i % 1000, false);
+	assert_true(policy_misses(&auto_policy, 600, &t) < 1000 * (8 + 92 * 42 / 100));
+	assert_true(policy_misses(&auto_policy, 600, &t) > policy_misses(&lirs_policy, 600, &t));
+	trace_free(&t);
+}
+
+/* Pages of the buffer never leave, unless the kernel takes them: LRU does not. */
+static void test_pab(void **state)
+{
+	static const struct policy *const tried[] = { &lirs_policy, &fixed_policy, &auto_policy };
+	struct seq *pab = &naive.a;
+	enum pattern pattern;
+	struct trace t;
+	size_t i, k;
+	void *sim;
+
+	(void)state;
+	sim_options.pab = 20;
+	sim_options.kernel = &lru_policy;
+	for (k = 0; k < 3 * NR_PATTERNS; k++) {
+		pattern = k % NR_PATTERNS;
+		make(&t, pattern, 300, 5000);
+		memset(&naive, 0, sizeof(naive));
+		sim = tried[k / NR_PATTERNS]->create(20 + 15 * pattern, &t);
+		for (i = 0; i < t.n; i++) {
+			bool hit = tried[k / NR_PATTERNS]->access(sim, t.page[i], i);
+
+			if (take(pab, t.page[i]))
+				assert_true(hit);
+			put_first(pab, t.page[i]);
+			pab->nr -= pab->nr > 20;
+		}
+		tried[k / NR_PATTERNS]->destroy(sim);
+		trace_free(&t);
+	}
+	sim_options.pab = 0;
+	sim_options.kernel = &twolist_policy;
+}
+
+/* What is left out hits in an LRU memory of so many pages. */
+static void test_filter(void **state)
+{
+	struct trace all, some;
+	size_t i, misses;
+
+	(void)state;
+	seed = 5;
+	make(&all, SKEWED, 300, 5000);
+	misses = policy_misses(&lru_policy, 30, &all);
+	trace_free(&all);
+	seed = 5;
+	trace_filter(30);
+	make(&some, SKEWED, 300, 5000);
+	assert_int_equal(some.n, misses);
+	for (i = 1; i < some.n; i++)
+		assert_int_not_equal(some.page[i], some.page[i - 1]);
+	trace_free(&some);
+}
+
 static void there_and_back(enum trace_format format, bool writes)
 {
 	char file[] = "/tmp/pathsim-XXXXXX";
@@ -380,6 +454,9 @@ int main(void)
 		cmocka_unit_test(test_opt),
 		cmocka_unit_test(test_opt_is_least),
 		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_auto),
+		cmocka_unit_test(test_pab),
+		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_formats),
 	};
 

@@ -30,6 +30,10 @@ struct names {
 static struct names names;
 static size_t touch_room, page_room;
 
+/* The pages touched last, the last one first: their touches are left out */
+static uint32_t *recent;
+static unsigned int nr_recent, max_recent;
+
 static struct name *find(const struct names *n, uint64_t name)
 {
 	size_t i = (name * 0x9e3779b97f4a7c15ULL >> 20) & (n->slots - 1);
@@ -62,6 +66,38 @@ static void *grown(void *p, size_t *room, size_t bytes)
 }
 
 /**
+ * trace_filter() - leave out what hits in a small LRU memory
+ * @pages: of it; 0: leave nothing out
+ */
+void trace_filter(unsigned int pages)
+{
+	free(recent);
+	recent = sim_alloc(pages, sizeof(*recent));
+	nr_recent = 0;
+	max_recent = pages;
+}
+
+/* Is the page one of those touched last? It is the last one afterwards. */
+static bool filtered(uint32_t page)
+{
+	unsigned int i;
+	bool hit;
+
+	for (i = 0; i < nr_recent && recent[i] != page; i++)
+		;
+	hit = i < nr_recent;
+	if (!hit && nr_recent < max_recent)
+		nr_recent++;
+	else if (!hit)
+		i = max_recent - 1;
+	if (nr_recent) {
+		memmove(recent + 1, recent, i * sizeof(*recent));
+		recent[0] = page;
+	}
+	return hit;
+}
+
+/**
  * trace_add() - one touch more
  * @t: of this trace; the one that is being read
  * @name: the page
@@ -81,6 +117,8 @@ void trace_add(struct trace *t, uint64_t name, bool write)
 		t->name[t->pages] = name;
 		*slot = (struct name){ name, ++t->pages };
 	}
+	if (filtered(slot->page))
+		return;
 	if (t->n == touch_room) {
 		room = touch_room;
 		t->page = grown(t->page, &room, sizeof(*t->page));
@@ -97,6 +135,7 @@ void trace_free(struct trace *t)
 	free(t->name);
 	free(t->next);
 	free(names.slot);
+	trace_filter(0);
 	memset(t, 0, sizeof(*t));
 	memset(&names, 0, sizeof(names));
 	touch_room = page_room = 0;
@@ -107,7 +146,7 @@ static FILE *opened(const char *file, const char *how)
 	FILE *f = strcmp(file, "-") ? fopen(file, how) : *how == 'r' ? stdin : stdout;
 
 	if (!f)
-		die(EX_NOINPUT, "%s: %s", file, strerror(errno));
+		die(*how == 'r' ? EX_NOINPUT : EX_CANTCREAT, "%s: %s", file, strerror(errno));
 	return f;
 }
 

@@ -21,6 +21,7 @@ int trace_format(const char *name);
 enum trace_format trace_guess(const char *file);
 void trace_read(struct trace *t, const char *file, enum trace_format format);
 void trace_write(const struct trace *t, const char *file, enum trace_format format);
+void trace_filter(unsigned int pages);
 void trace_add(struct trace *t, uint64_t name, bool write);
 void trace_free(struct trace *t);
 

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which replacement policy would miss least?
+ *
+ * A curve tells it for policies that have one (thesis 4.3.1). LIRS has none: what it
+ * does with M pages of memory says nothing about M + 1. So each candidate is simulated,
+ * in a memory that is smaller by as much as the sample is (Waldspurger et al., ATC'17):
+ *
+ *	touches --sample, 1 in 2^shift--> +-- LRU,   size >> shift pages -- misses
+ *					  +-- fixed, size >> shift pages -- misses (c->mru)
+ *					  +-- LIRS,  size >> shift pages -- misses
+ *					  +-- used,  size >> shift pages -- misses
+ *
+ * All see the same pages, so that most of what chance does to the sample it does to all
+ * of them, and the difference of two counts is known better than either of them.
+ *
+ * The last one does what is really done: it changes its policy with the winner. A policy
+ * that is switched to finds what others left in memory, and some never get over it: fixed
+ * may keep what is of no use any more, while its own simulation goes on with pages that
+ * it came by when it was a good time to. What it does is not what it promised. LIRS
+ * gets over it, and does as well in a loop; so fixed takes part only if c->mru is set,
+ * which is best done before the first touch.
+ *
+ * First touches miss with any policy, and are none of its doing. Which pages have been
+ * touched, whether a simulation remembers them or not, is known from an index without a
+ * stack, at 4.3 bytes a page.
+ *
+ * To switch
+ * ---------
+ *
+ * At the end of an epoch, each policy p is compared with what is used, u. p is better
+ * if
+ *
+ *	misses(p) + margin <= misses(u)		margin: 1/16 of the misses of LRU
+ *
+ * and the kernel's own, which LRU stands for, is also better if u does not miss less by
+ * half of that: for nothing no policy is worth its while. p has a counter, one up if it is
+ * better and one down if not, two up if it is better by half of the misses of LRU. The policy
+ * whose counter reaches what it needs (SCORE_MOST) is used from then on, and all counters
+ * start again. So a policy that is better in every other epoch is not switched to and
+ * back, and a wrong guess costs what it misses more in four epochs, in two if that is much.
+ *
+ * A policy that the kernel's took over from needs twice as much the next time, and one less
+ * for each epoch in which it is worth it. So a policy that promises what it does not keep
+ * is tried again after 4, 8, 16... epochs.
+ *
+ * That is done when u has missed 1/64 of memory, and so many sampled pages that it is not
+ * chance that decides. If an epoch has fewer misses, they count for the next one too, but
+ * for 1/16 of them: a program that misses little has the right policy.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/string.h>
+
+#include "model.h"
+
+#define SCORE_MOST	4
+#define SCORE_LIMIT	64
+#define MARGIN_SHIFT	4		/* 1/16 of the misses of LRU */
+#define ENOUGH_SHIFT	6		/* 1/64 of memory */
+#define ENOUGH_SAMPLES	128
+#define DECAY_SHIFT	4		/* 1/16 an epoch */
+#define BYTES_PER_PAGE	40		/* of `seen', as of a simulation */
+#define BYTES_AT_LEAST	4096
+
+/* The place of each page is 1: it counts one page. */
+static void seen_moved(struct mmpath_index *ix, u32 place, u32 id)
+{
+	container_of(ix, struct mmpath_contest, seen)->nr_seen -= id ? 0 : place;
+}
+
+/**
+ * mmpath_contest_init() - no policy has been better than the kernel's yet
+ * @c: the contest
+ * @mem: where memory comes from
+ * @max_pages: sampled pages each simulation may hold, see mmpath_lirs_init(); three
+ *	times the sampled pages of memory are enough
+ * @shift: one page in 2^@shift is sampled
+ *
+ * Return: 0, or -EINVAL.
+ */
+int mmpath_contest_init(struct mmpath_contest *c, struct mmpath_mem *mem, u32 max_pages,
+			unsigned int shift)
+{
+	int p, err = 0;
+
+	memset(c, 0, sizeof(*c));
+	for (p = 0; p < NR_MMPATH_SIMS && !err; p++)
+		err = mmpath_lirs_init(&c->sim[p], mem, max_pages, shift);
+	if (err)
+		return err;
+	mmpath_index_init(&c->seen, mem, shift, seen_moved);
+	for (p = 0; p < NR_MMPATH_POLICIES; p++)
+		c->needed[p] = SCORE_MOST;
+	mmpath_contest_set_size(c, U64_MAX, 0);
+	return 0;
+}
+
+/**
+ * mmpath_contest_destroy() - give back all memory of a contest
+ * @c: the contest; without pages afterwards
+ */
+void mmpath_contest_destroy(struct mmpath_contest *c)
+{
+	mmpath_contest_reset(c, c->seen.shift);
+}
+
+/**
+ * mmpath_contest_reset() - forget all pages and all misses
+ * @c: the contest, whose size stays, and whose winner
+ * @shift: of the sample from now on, finer or coarser; at most MMPATH_MAX_SHIFT
+ */
+void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift)
+{
+	int p;
+
+	for (p = 0; p < NR_MMPATH_SIMS; p++)
+		mmpath_lirs_reset(&c->sim[p], shift);
+	mmpath_index_destroy(&c->seen);
+	mmpath_index_init(&c->seen, c->seen.mem, c->sim[0].shift, seen_moved);
+	c->nr_seen = 0;
+	memset(c->misses, 0, sizeof(c->misses));
+	memset(c->score, 0, sizeof(c->score));
+}
+
+static void sim_become(struct mmpath_contest *c, struct mmpath_lirs *l, enum mmpath_policy p)
+{
+	u64 hirs = p == MMPATH_POLICY_KERNEL ? c->size : c->hirs;
+
+	mmpath_lirs_set_size(l, c->size, hirs, p == MMPATH_POLICY_MRU);
+}
+
+/**
+ * mmpath_contest_set_size() - how much memory there is
+ * @c: the contest
+ * @pages: of memory; U64_MAX: not known, nothing is evicted
+ * @pab_pages: of them those that no policy may evict, since they are in use
+ */
+void mmpath_contest_set_size(struct mmpath_contest *c, u64 pages, u64 pab_pages)
+{
+	int p;
+
+	c->size = pages;
+	c->hirs = max(pages / 100, pab_pages);
+	if (!c->hirs)
+		c->hirs = 1;
+	for (p = 0; p < NR_MMPATH_POLICIES; p++)
+		sim_become(c, &c->sim[p], p);
+	sim_become(c, &c->sim[MMPATH_POLICY_USED], c->winner);
+}
+
+/* Was the page touched before? It is now. Less than 0: no memory. */
+static int contest_see(struct mmpath_contest *c, u64 page)
+{
+	u32 id = mmpath_index_get(&c->seen, page);
+
+	if (!id)
+		return MMPATH_NOMEM;
+	if (*mmpath_index_at(&c->seen, id))
+		return 1;
+	mmpath_index_set(&c->seen, id, 1);
+	c->nr_seen++;
+	return 0;
+}
+
+/* Memory may have become smaller, so that more than one page has to leave. */
+static int sim_touch(struct mmpath_lirs *l, u64 page)
+{
+	u64 room = max(l->size >> l->shift, 1ULL), victim;
+
+	if (!mmpath_lirs_resident(l, page))
+		room--;
+	while (l->nr_lirs + l->nr_hirs > room)
+		mmpath_lirs_victim(l, &victim);
+	return mmpath_lirs_touch(l, page);
+}
+
+/* One sample for all, the coarsest. */
+static void contest_align(struct mmpath_contest *c)
+{
+	size_t most = (size_t)c->sim[0].max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
+	unsigned int shift;
+	int p;
+
+	while (c->seen.shift < MMPATH_MAX_SHIFT && mmpath_index_bytes(&c->seen) > most)
+		mmpath_index_coarsen(&c->seen);
+	shift = c->seen.shift;
+	for (p = 0; p < NR_MMPATH_SIMS; p++)
+		shift = max(shift, c->sim[p].shift);
+	for (p = 0; p < NR_MMPATH_SIMS; p++)
+		mmpath_lirs_set_shift(&c->sim[p], shift);
+	while (c->seen.shift < shift)
+		mmpath_index_coarsen(&c->seen);
+}
+
+/**
+ * mmpath_contest_touch() - a page was touched
+ * @c: the contest
+ * @page: its number
+ *
+ * Return: 0, MMPATH_UNSAMPLED, or MMPATH_NOMEM: some simulation did not see it.
+ */
+int mmpath_contest_touch(struct mmpath_contest *c, u64 page)
+{
+	unsigned int shift = c->seen.shift;
+	int p, seen, result, ret;
+
+	if (!mmpath_sampled(page, shift))
+		return MMPATH_UNSAMPLED;
+	seen = contest_see(c, page);
+	ret = min(seen, 0);
+	for (p = 0; p < NR_MMPATH_SIMS; p++) {
+		if (p == MMPATH_POLICY_MRU && !c->mru)
+			continue;
+		result = sim_touch(&c->sim[p], page);
+		if (result == MMPATH_LIRS_MISS && seen > 0)
+			c->misses[p] += 1ULL << shift;
+		else if (result == MMPATH_NOMEM)
+			ret = MMPATH_NOMEM;
+	}
+	contest_align(c);
+	return ret;
+}
+
+/**
+ * mmpath_contest_forget() - pages were unmapped
+ * @c: the contest
+ * @first: first page
+ * @nr: pages
+ */
+void mmpath_contest_forget(struct mmpath_contest *c, u64 first, u64 nr)
+{
+	int p;
+
+	mmpath_index_forget(&c->seen, first, nr);
+	for (p = 0; p < NR_MMPATH_SIMS; p++)
+		mmpath_lirs_forget(&c->sim[p], first, nr);
+}
+
+/**
+ * mmpath_contest_move() - pages got other numbers (mremap)
+ * @c: the contest
+ * @from: first page
+ * @to: its new number
+ * @nr: pages; the two ranges must not overlap
+ *
+ * Return: 0, -EINVAL, or -ENOMEM and some pages are forgotten.
+ */
+int mmpath_contest_move(struct mmpath_contest *c, u64 from, u64 to, u64 nr)
+{
+	int p, result, err = mmpath_index_move(&c->seen, from, to, nr);
+
+	for (p = 0; p < NR_MMPATH_SIMS; p++) {
+		result = mmpath_lirs_move(&c->sim[p], from, to, nr);
+		if (result)
+			err = result;
+	}
+	contest_align(c);
+	return err;
+}
+
+/**
+ * mmpath_contest_set_shift() - make the sample coarser
+ * @c: the contest
+ * @shift: one page in 2^@shift from now on
+ *
+ * Return: 0, or -EINVAL if @shift is finer than now or too coarse.
+ */
+int mmpath_contest_set_shift(struct mmpath_contest *c, unsigned int shift)
+{
+	int err = mmpath_lirs_set_shift(&c->sim[0], shift);
+
+	if (!err)
+		contest_align(c);
+	return err;
+}
+
+/* Does what is used miss often enough that it matters, and is no accident? */
+static bool enough_misses(const struct mmpath_contest *c)
+{
+	u64 misses = c->misses[MMPATH_POLICY_USED];
+
+	return misses >> c->seen.shift >= ENOUGH_SAMPLES && misses >= c->size >> ENOUGH_SHIFT;
+}
+
+/* The kernel's is what it is: that others used memory before is over soon. */
+static u64 misses_used(const struct mmpath_contest *c)
+{
+	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
+
+	return c->winner == MMPATH_POLICY_KERNEL ? min(lru, used) : used;
+}
+
+/* By how much, in epochs, does @p beat the policy in use? 0: not at all. */
+static unsigned int beats(const struct mmpath_contest *c, enum mmpath_policy p)
+{
+	u64 lru = c->last[MMPATH_POLICY_KERNEL], margin = lru >> MARGIN_SHIFT;
+	u64 mine = c->last[p], used = misses_used(c);
+
+	if (p == c->winner || (p == MMPATH_POLICY_MRU && !c->mru))
+		return 0;
+	if (mine + lru / 2 < used)
+		return 2;
+	if (p == MMPATH_POLICY_KERNEL)
+		return used + margin / 2 > mine;
+	return mine + margin <= used;
+}
+
+static void contest_score(struct mmpath_contest *c, enum mmpath_policy p)
+{
+	unsigned int by = beats(c, p);
+
+	if (by)
+		c->score[p] = min(c->score[p] + by, c->needed[p]);
+	else if (c->score[p])
+		c->score[p]--;
+}
+
+/* The best of those that have been better for long enough. */
+static enum mmpath_policy contest_best(const struct mmpath_contest *c)
+{
+	enum mmpath_policy best = c->winner;
+	int p;
+
+	for (p = 0; p < NR_MMPATH_POLICIES; p++)
+		if (c->score[p] == c->needed[p] &&
+		    (best == c->winner || c->last[p] < c->last[best]))
+			best = p;
+	return best;
+}
+
+static void contest_switch(struct mmpath_contest *c, enum mmpath_policy p)
+{
+	unsigned int *needed = &c->needed[c->winner];
+
+	if (p == MMPATH_POLICY_KERNEL)
+		*needed = min(2 * *needed, (unsigned int)SCORE_LIMIT);
+	c->winner = p;
+	c->switches++;
+	memset(c->score, 0, sizeof(c->score));
+	sim_become(c, &c->sim[MMPATH_POLICY_USED], p);
+}
+
+static void contest_compare(struct mmpath_contest *c)
+{
+	enum mmpath_policy best, used = c->winner;
+	int p;
+
+	if (!beats(c, MMPATH_POLICY_KERNEL) && c->needed[used] > SCORE_MOST)
+		c->needed[used]--;
+	for (p = 0; p < NR_MMPATH_POLICIES; p++)
+		contest_score(c, p);
+	best = contest_best(c);
+	if (best != used)
+		contest_switch(c, best);
+}
+
+/**
+ * mmpath_contest_close_epoch() - compare the policies
+ * @c: the contest
+ */
+void mmpath_contest_close_epoch(struct mmpath_contest *c)
+{
+	int p;
+
+	if (!enough_misses(c)) {
+		for (p = 0; p < NR_MMPATH_SIMS; p++)
+			c->misses[p] -= c->misses[p] >> DECAY_SHIFT;
+		return;
+	}
+	memcpy(c->last, c->misses, sizeof(c->last));
+	memset(c->misses, 0, sizeof(c->misses));
+	contest_compare(c);
+}
+
+/**
+ * mmpath_contest_winner() - the policy to use
+ * @c: the contest
+ *
+ * Return: MMPATH_POLICY_KERNEL unless another one misses less.
+ */
+enum mmpath_policy mmpath_contest_winner(const struct mmpath_contest *c)
+{
+	return c->winner;
+}
+
+/**
+ * mmpath_contest_bytes() - memory a contest takes
+ * @c: the contest
+ *
+ * Return: bytes, everything included.
+ */
+size_t mmpath_contest_bytes(const struct mmpath_contest *c)
+{
+	size_t bytes = sizeof(*c) + mmpath_index_bytes(&c->seen);
+	int p;
+
+	for (p = 0; p < NR_MMPATH_SIMS; p++)
+		bytes += mmpath_lirs_bytes(&c->sim[p]) - sizeof(c->sim[p]);
+	return bytes;
+}

@@ -1,0 +1,707 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * LIRS (Jiang and Zhang, SIGMETRICS 2002; thesis 4.3.2): which page leaves memory?
+ *
+ * LRU expects a page to stay away for as long as it has been away already. In a loop
+ * larger than memory that is wrong for each page, and each touch misses. LIRS looks at
+ * distances instead: distinct other pages between the last two touches of a page. The
+ * pages with small ones (LIR, low inter-reference recency) fill all of memory but
+ * `hirs' pages; the others (HIR) pass through those.
+ *
+ *	     stack S, by last touch			   queue Q: HIR in memory
+ *
+ *	top  +-----+-----+-----+-----+-----+ bottom	   +-----+-----+
+ *	     | HIR | LIR |ghost| LIR | LIR |		   | HIR | HIR | -> leaves
+ *	     +-----+-----+-----+-----+-----+		   +-----+-----+
+ *
+ * S holds the LIR pages, and those HIR pages that were touched since the LIR page at
+ * its bottom was: some in memory, some not (ghosts). For that, HIR pages that come to
+ * lie at the bottom leave S (prune()). So, when a HIR page x is touched and b is the
+ * LIR page at the bottom,
+ *
+ *	x is in S  <=>	x was touched after b was
+ *		   <=>	distance of x < pages touched since b = what the
+ *			distance of b will be at least, whenever it is touched
+ *
+ * and then x becomes LIR in the place of b, which goes to Q. When x is not in S it
+ * has no smaller distance than the worst of the LIR pages, and passes through Q. No
+ * distance is ever computed. Who leaves memory is the last of Q.
+ *
+ * Is the guess wrong, as when a program goes on to other pages, the LIR pages of before
+ * are in the way. But the age of b grows with each page touched, so the first of the
+ * new pages that is touched twice takes the place of b, the second that of the next.
+ * What comes back after more than memory, its ghosts and the LIR pages' age is not
+ * recognized: there LIRS keeps what it has.
+ *
+ * Other policies
+ * --------------
+ *
+ * With hirs == size there is no LIR page. S is empty, and Q is an LRU list of all pages:
+ * this is LRU, touch by touch. With `fixed' no page changes sides: what filled memory
+ * first stays, and what came after passes through the HIR part. For a loop that is
+ * MRU, which also keeps the same number of pages from one round to the next, and evicts
+ * a page shortly after its touch; but for `hirs' pages, for the pages touched last
+ * cannot leave where the kernel knows that they are in use.
+ *
+ * Whoever evicts asks for a victim. Memory is full when the owner says so: the model
+ * takes every page touched for one in memory, and may be told what left it otherwise
+ * (mmpath_lirs_evicted()) or did not leave (mmpath_lirs_keep()).
+ *
+ * Fixed memory
+ * ------------
+ *
+ * A page is a node of 32 bytes, known by its number in index.c as on the stacks, with
+ * links for S and for Q or the ghosts. There are no more ghosts than twice the pages of
+ * memory; the one that left first is forgotten. If there are more than max_pages nodes,
+ * or they take more than 40 bytes for each of max_pages (pages lie far apart), the sample is
+ * halved as in lru_stack.c. What remains keeps its order, and of both sets about a half
+ * remains: LIRS in a memory of half the size that sees half the pages (Waldspurger et
+ * al., ATC'17, simulate caches so).
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/string.h>
+
+#include "model.h"
+
+#define NODE_ORDER	5
+#define PER_LEAF	(1U << (MMPATH_LEAF_SHIFT - NODE_ORDER))
+#define BYTES_PER_PAGE	40
+#define BYTES_AT_LEAST	4096
+
+enum { LINK_STACK, LINK_QUEUE, NR_LINKS };	/* a ghost is not in Q: one link for both */
+
+enum kind { FREE, LIR, HIR, GHOST };
+
+struct node {
+	u32 id;
+	u8 kind;
+	bool stacked;			/* on S */
+	struct {
+		u32 next, prev;		/* 0: the head of the list */
+	} link[NR_LINKS];
+};
+
+static struct node *node_at(const struct mmpath_lirs *l, u32 place)
+{
+	return mmpath_vec_at(&l->nodes, place, NODE_ORDER);
+}
+
+static u32 *next_of(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u32 place)
+{
+	return place ? &node_at(l, place)->link[list->link].next : &list->first;
+}
+
+static u32 *prev_of(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u32 place)
+{
+	return place ? &node_at(l, place)->link[list->link].prev : &list->last;
+}
+
+/* Makes the neighbours of a place know it by another number. */
+static void lirs_list_join(struct mmpath_lirs *l, struct mmpath_lirs_list *list,
+			   u32 prev, u32 place, u32 next)
+{
+	*next_of(l, list, prev) = place;
+	*prev_of(l, list, next) = place;
+}
+
+static void lirs_list_add(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u32 place)
+{
+	*next_of(l, list, place) = list->first;
+	*prev_of(l, list, place) = 0;
+	lirs_list_join(l, list, 0, place, list->first);
+}
+
+static void lirs_list_del(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u32 place)
+{
+	u32 next = *next_of(l, list, place), prev = *prev_of(l, list, place);
+
+	*next_of(l, list, prev) = next;
+	*prev_of(l, list, next) = prev;
+}
+
+static struct mmpath_lirs_list *list_of(struct mmpath_lirs *l, enum kind kind)
+{
+	if (kind == HIR)
+		return &l->queue;
+	return kind == GHOST ? &l->ghosts : NULL;
+}
+
+static void count(struct mmpath_lirs *l, enum kind kind, int nr)
+{
+	l->nr_lirs += kind == LIR ? nr : 0;
+	l->nr_hirs += kind == HIR ? nr : 0;
+	l->nr_ghosts += kind == GHOST ? nr : 0;
+}
+
+/* A page becomes another kind, the first of its list. */
+static void set_kind(struct mmpath_lirs *l, u32 place, enum kind kind)
+{
+	struct node *node = node_at(l, place);
+
+	if (list_of(l, node->kind))
+		lirs_list_del(l, list_of(l, node->kind), place);
+	count(l, node->kind, -1);
+	node->kind = kind;
+	count(l, kind, 1);
+	if (list_of(l, kind))
+		lirs_list_add(l, list_of(l, kind), place);
+}
+
+static u32 nr_nodes(const struct mmpath_lirs *l)
+{
+	return l->nr_lirs + l->nr_hirs + l->nr_ghosts;
+}
+
+static bool in_memory(const struct node *node)
+{
+	return node->kind == LIR || node->kind == HIR;
+}
+
+/* Sampled pages that may be LIR. A page that comes must find room outside of them. */
+static u64 most_lirs(const struct mmpath_lirs *l)
+{
+	u64 room = l->size >> l->shift, lirs;
+
+	if (l->size == U64_MAX)
+		return U64_MAX;
+	if (l->hirs >= l->size || !room)
+		return 0;
+	lirs = (l->size - l->hirs) >> l->shift;
+	return l->hirs ? min(lirs, room - 1) : lirs;
+}
+
+static u64 most_ghosts(const struct mmpath_lirs *l)
+{
+	if (l->size == U64_MAX)
+		return 2 * ((u64)l->nr_lirs + l->nr_hirs + 1);
+	return min(l->size, U64_MAX / 2) >> l->shift << 1;
+}
+
+static void leave_stack(struct mmpath_lirs *l, u32 place)
+{
+	if (node_at(l, place)->stacked)
+		lirs_list_del(l, &l->stack, place);
+	node_at(l, place)->stacked = false;
+}
+
+static void to_top(struct mmpath_lirs *l, u32 place)
+{
+	leave_stack(l, place);
+	lirs_list_add(l, &l->stack, place);
+	node_at(l, place)->stacked = true;
+}
+
+static u32 node_get(struct mmpath_lirs *l)
+{
+	u32 place = l->free_node;
+
+	if (place) {
+		l->free_node = node_at(l, place)->link[0].next;
+	} else {
+		place = l->top_node + 1;
+		if (place >= l->nodes.nr && mmpath_vec_grow(&l->nodes, l->mem))
+			return 0;
+		l->top_node = place;
+	}
+	memset(node_at(l, place), 0, sizeof(struct node));
+	return place;
+}
+
+/* Of a page that the index does not know any more. */
+static void node_put(struct mmpath_lirs *l, u32 place)
+{
+	leave_stack(l, place);
+	set_kind(l, place, FREE);
+	node_at(l, place)->link[0].next = l->free_node;
+	l->free_node = place;
+}
+
+static void page_forget(struct mmpath_lirs *l, u32 place)
+{
+	mmpath_index_set(&l->index, node_at(l, place)->id, 0);
+	node_put(l, place);
+}
+
+/* Returns its place, of no kind yet; 0 if there is no memory. */
+static u32 page_add(struct mmpath_lirs *l, u64 page)
+{
+	u32 place, id;
+
+	if (nr_nodes(l) >= l->max_pages && l->shift == MMPATH_MAX_SHIFT)
+		return 0;
+	place = node_get(l);
+	if (!place)
+		return 0;
+	id = mmpath_index_get(&l->index, page);
+	if (!id) {
+		node_put(l, place);
+		return 0;
+	}
+	mmpath_index_set(&l->index, id, place);
+	node_at(l, place)->id = id;
+	return place;
+}
+
+static u32 page_find(struct mmpath_lirs *l, u64 page)
+{
+	u32 id = mmpath_index_find(&l->index, page);
+
+	return id ? *mmpath_index_at(&l->index, id) : 0;
+}
+
+static u32 page_peek(const struct mmpath_lirs *l, u64 page)
+{
+	u32 id = mmpath_sampled(page, l->shift) ? mmpath_index_peek(&l->index, page) : 0;
+
+	return id ? *mmpath_index_at(&l->index, id) : 0;
+}
+
+/* At the bottom of S is a LIR page: one below has no smaller distance. */
+static void prune(struct mmpath_lirs *l)
+{
+	u32 place;
+
+	while ((place = l->stack.last) && node_at(l, place)->kind != LIR) {
+		leave_stack(l, place);
+		if (node_at(l, place)->kind == GHOST)
+			page_forget(l, place);
+	}
+}
+
+/* The LIR page at the bottom of S, which there is, becomes HIR. */
+static void demote(struct mmpath_lirs *l)
+{
+	u32 place = l->stack.last;
+
+	leave_stack(l, place);
+	set_kind(l, place, HIR);
+	prune(l);
+}
+
+static void demote_excess(struct mmpath_lirs *l)
+{
+	u64 most = most_lirs(l);
+
+	while (l->nr_lirs > most)
+		demote(l);
+}
+
+static void drop_ghosts(struct mmpath_lirs *l)
+{
+	u64 most = most_ghosts(l);
+
+	while (l->nr_ghosts > most)
+		page_forget(l, l->ghosts.last);
+}
+
+static void node_move(struct mmpath_lirs *l, u32 from, u32 to)
+{
+	struct node *node = node_at(l, to);
+	struct mmpath_lirs_list *list;
+
+	*node = *node_at(l, from);
+	node_at(l, from)->kind = FREE;
+	*mmpath_index_at(&l->index, node->id) = to;
+	if (node->stacked)
+		lirs_list_join(l, &l->stack, node->link[LINK_STACK].prev, to,
+			       node->link[LINK_STACK].next);
+	list = list_of(l, node->kind);
+	if (list)
+		lirs_list_join(l, list, node->link[LINK_QUEUE].prev, to,
+			       node->link[LINK_QUEUE].next);
+}
+
+/* Of nodes that most are free of: close the gaps, give back the rest. */
+static void trim(struct mmpath_lirs *l)
+{
+	u32 to, from = l->top_node, nr = nr_nodes(l);
+
+	if (l->top_node <= 2 * (u64)nr + PER_LEAF)
+		return;
+	for (to = 1; to <= nr; to++) {
+		if (node_at(l, to)->kind != FREE)
+			continue;
+		while (node_at(l, from)->kind == FREE)
+			from--;
+		node_move(l, from, to);
+	}
+	l->top_node = nr;
+	l->free_node = 0;
+	while (l->nodes.nr > nr + 2 * PER_LEAF)
+		mmpath_vec_shrink(&l->nodes, l->mem);
+}
+
+/* After pages have gone in any order. */
+static void settle(struct mmpath_lirs *l)
+{
+	prune(l);
+	demote_excess(l);
+	drop_ghosts(l);
+	trim(l);
+}
+
+static void lirs_coarsen(struct mmpath_lirs *l)
+{
+	mmpath_index_coarsen(&l->index);
+	l->shift++;
+	settle(l);
+}
+
+static bool lirs_over_limit(const struct mmpath_lirs *l)
+{
+	if (l->shift == MMPATH_MAX_SHIFT)
+		return false;
+	return nr_nodes(l) > l->max_pages ||
+	       mmpath_lirs_bytes(l) > (size_t)l->max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
+}
+
+static void lirs_limit(struct mmpath_lirs *l)
+{
+	while (lirs_over_limit(l))
+		lirs_coarsen(l);
+}
+
+/* The index tells that a page has another name, or none. */
+static void lirs_moved(struct mmpath_index *ix, u32 place, u32 id)
+{
+	struct mmpath_lirs *l = container_of(ix, struct mmpath_lirs, index);
+
+	if (id)
+		node_at(l, place)->id = id;
+	else
+		node_put(l, place);
+}
+
+/**
+ * mmpath_lirs_init() - an empty memory, of a size that is not known yet
+ * @l: the model
+ * @mem: where memory comes from
+ * @max_pages: sampled pages it may hold, ghosts among them, at least 1; it takes at
+ *	most 40 bytes for each, and 4 KiB, and halves its sample when it needs more
+ * @shift: one page in 2^@shift is sampled
+ *
+ * Allocates nothing.
+ *
+ * Return: 0, or -EINVAL.
+ */
+int mmpath_lirs_init(struct mmpath_lirs *l, struct mmpath_mem *mem, u32 max_pages,
+		     unsigned int shift)
+{
+	BUILD_BUG_ON(sizeof(struct node) > 1 << NODE_ORDER);
+	memset(l, 0, sizeof(*l));
+	if (!max_pages || shift > MMPATH_MAX_SHIFT)
+		return -EINVAL;
+	l->mem = mem;
+	l->max_pages = max_pages;
+	l->shift = shift;
+	l->size = U64_MAX;
+	l->nodes.order = NODE_ORDER;
+	l->stack.link = LINK_STACK;
+	l->queue.link = LINK_QUEUE;
+	l->ghosts.link = LINK_QUEUE;
+	mmpath_index_init(&l->index, mem, shift, lirs_moved);
+	return 0;
+}
+
+/**
+ * mmpath_lirs_destroy() - give back all memory of a model
+ * @l: the model; empty afterwards
+ */
+void mmpath_lirs_destroy(struct mmpath_lirs *l)
+{
+	mmpath_lirs_reset(l, l->shift);
+}
+
+/**
+ * mmpath_lirs_reset() - forget all pages
+ * @l: the model, whose sizes stay
+ * @shift: of the sample from now on, finer or coarser; at most MMPATH_MAX_SHIFT
+ *
+ * Gives back all memory. Cannot fail.
+ */
+void mmpath_lirs_reset(struct mmpath_lirs *l, unsigned int shift)
+{
+	u64 size = l->size, hirs = l->hirs;
+	bool fixed = l->fixed;
+
+	mmpath_index_destroy(&l->index);
+	mmpath_vec_free(&l->nodes, l->mem);
+	mmpath_lirs_init(l, l->mem, l->max_pages, min_t(unsigned int, shift, MMPATH_MAX_SHIFT));
+	mmpath_lirs_set_size(l, size, hirs, fixed);
+}
+
+/**
+ * mmpath_lirs_set_size() - how much memory there is, and the policy
+ * @l: the model
+ * @size: pages (not sampled ones); U64_MAX: not known, all pages become LIR
+ * @hirs: of them those for HIR pages; @size for LRU
+ * @fixed: pages stay LIR or HIR, as long as there is room
+ *
+ * LIR pages that are too many become HIR, those at the bottom of S first, and leave
+ * memory when victims are taken.
+ */
+void mmpath_lirs_set_size(struct mmpath_lirs *l, u64 size, u64 hirs, bool fixed)
+{
+	l->size = size;
+	l->hirs = hirs;
+	l->fixed = fixed;
+	demote_excess(l);
+	drop_ghosts(l);
+}
+
+/* Is a HIR page, or a new one, that is touched LIR from now on? */
+static bool becomes_lir(const struct mmpath_lirs *l, const struct node *node)
+{
+	return l->nr_lirs < most_lirs(l) || (node->stacked && !l->fixed);
+}
+
+/**
+ * mmpath_lirs_touch() - a page was touched, and is in memory from now on
+ * @l: the model
+ * @page: its number
+ *
+ * Evicts nothing: to keep to a size, take a victim before the touch of a page that is
+ * not in memory. Constant time but for the touch that halves the sample, and for HIR
+ * pages that leave S, each of which had come there in a touch of its own.
+ *
+ * Return: MMPATH_LIRS_HIT if it was in memory, MMPATH_LIRS_MISS, MMPATH_UNSAMPLED,
+ * or MMPATH_NOMEM.
+ */
+int mmpath_lirs_touch(struct mmpath_lirs *l, u64 page)
+{
+	struct node *node;
+	u32 place;
+	bool hit;
+
+	if (!mmpath_sampled(page, l->shift))
+		return MMPATH_UNSAMPLED;
+	place = page_find(l, page);
+	if (!place)
+		place = page_add(l, page);
+	if (!place)
+		return MMPATH_NOMEM;
+	node = node_at(l, place);
+	hit = in_memory(node);
+	if (node->kind != LIR)
+		set_kind(l, place, becomes_lir(l, node) ? LIR : HIR);
+	to_top(l, place);
+	prune(l);
+	demote_excess(l);
+	lirs_limit(l);
+	return hit ? MMPATH_LIRS_HIT : MMPATH_LIRS_MISS;
+}
+
+/* A page has left memory: a ghost if S has it, forgotten if not. */
+static void leave_memory(struct mmpath_lirs *l, u32 place)
+{
+	if (node_at(l, place)->stacked)
+		set_kind(l, place, GHOST);
+	else
+		page_forget(l, place);
+	prune(l);
+	drop_ghosts(l);
+}
+
+/**
+ * mmpath_lirs_victim() - a page leaves memory
+ * @l: the model
+ * @page: returns which one: the last of Q, or if Q is empty the LIR page whose last
+ *	touch is longest ago
+ *
+ * Return: false if no page is in memory.
+ */
+bool mmpath_lirs_victim(struct mmpath_lirs *l, u64 *page)
+{
+	u32 place;
+
+	if (!l->nr_hirs && l->nr_lirs)
+		demote(l);
+	place = l->queue.last;
+	if (!place)
+		return false;
+	*page = mmpath_index_page(&l->index, node_at(l, place)->id);
+	leave_memory(l, place);
+	return true;
+}
+
+/**
+ * mmpath_lirs_evicted() - a page left memory that was no victim of this model
+ * @l: the model
+ * @page: its number; nothing is done if it is not in memory as far as @l knows
+ */
+void mmpath_lirs_evicted(struct mmpath_lirs *l, u64 page)
+{
+	u32 place = mmpath_sampled(page, l->shift) ? page_find(l, page) : 0;
+
+	if (place && in_memory(node_at(l, place)))
+		leave_memory(l, place);
+}
+
+/**
+ * mmpath_lirs_keep() - a victim did not leave memory after all
+ * @l: the model
+ * @page: its number; nothing is done if it has been touched meanwhile
+ *
+ * It is the HIR page that will leave last of all, at its place in S if it had one. If
+ * @l has forgotten it and there is no memory, it stays forgotten until it is touched.
+ */
+void mmpath_lirs_keep(struct mmpath_lirs *l, u64 page)
+{
+	u32 place;
+
+	if (!mmpath_sampled(page, l->shift))
+		return;
+	place = page_find(l, page);
+	if (!place)
+		place = page_add(l, page);
+	if (!place || in_memory(node_at(l, place)))
+		return;
+	set_kind(l, place, HIR);
+	lirs_limit(l);
+}
+
+/**
+ * mmpath_lirs_resident() - is a page in memory?
+ * @l: the model
+ * @page: its number
+ *
+ * Return: whether it is; false if it is not sampled.
+ */
+bool mmpath_lirs_resident(const struct mmpath_lirs *l, u64 page)
+{
+	u32 place = page_peek(l, page);
+
+	return place && in_memory(node_at(l, place));
+}
+
+/**
+ * mmpath_lirs_forget() - pages were unmapped
+ * @l: the model
+ * @first: first page
+ * @nr: pages
+ */
+void mmpath_lirs_forget(struct mmpath_lirs *l, u64 first, u64 nr)
+{
+	mmpath_index_forget(&l->index, first, nr);
+	settle(l);
+}
+
+/**
+ * mmpath_lirs_move() - pages got other numbers (mremap)
+ * @l: the model
+ * @from: first page
+ * @to: its new number
+ * @nr: pages; the two ranges must not overlap
+ *
+ * As mmpath_stack_move().
+ *
+ * Return: 0, -EINVAL, or -ENOMEM and some pages are forgotten.
+ */
+int mmpath_lirs_move(struct mmpath_lirs *l, u64 from, u64 to, u64 nr)
+{
+	int err = mmpath_index_move(&l->index, from, to, nr);
+
+	settle(l);
+	lirs_limit(l);
+	return err;
+}
+
+/**
+ * mmpath_lirs_set_shift() - make the sample coarser
+ * @l: the model
+ * @shift: one page in 2^@shift from now on
+ *
+ * Return: 0, or -EINVAL if @shift is finer than now or too coarse.
+ */
+int mmpath_lirs_set_shift(struct mmpath_lirs *l, unsigned int shift)
+{
+	if (shift < l->shift || shift > MMPATH_MAX_SHIFT)
+		return -EINVAL;
+	while (l->shift < shift)
+		lirs_coarsen(l);
+	return 0;
+}
+
+/* What a page of a coarser sample is, all pages of @fine in its block are. */
+static int lirs_expand(struct mmpath_lirs *fine, struct mmpath_lirs *l, u32 from, bool stack)
+{
+	unsigned int more = l->shift - fine->shift;
+	struct node *node = node_at(l, from);
+	u64 page, block = mmpath_index_page(&l->index, node->id) >> l->shift << more;
+	u64 end = block + (1ULL << more);
+	u32 place;
+
+	for (; block < end; block++) {
+		page = mmpath_sample_of_block(block, fine->shift);
+		place = page_find(fine, page);
+		if (!place)
+			place = page_add(fine, page);
+		if (!place)
+			return -ENOMEM;
+		if (node_at(fine, place)->kind == FREE)
+			set_kind(fine, place, node->kind);
+		if (stack)
+			to_top(fine, place);
+	}
+	return 0;
+}
+
+static int lirs_expand_list(struct mmpath_lirs *fine, struct mmpath_lirs *l,
+			    struct mmpath_lirs_list *list)
+{
+	u32 place;
+	int err = 0;
+
+	for (place = list->last; place && !err; place = *prev_of(l, list, place))
+		err = lirs_expand(fine, l, place, list == &l->stack);
+	return err;
+}
+
+/**
+ * mmpath_lirs_refine() - make the sample finer
+ * @l: the model
+ * @shift: one page in 2^@shift from now on, or more coarsely if those would be too many
+ *
+ * A page has stood for its block, and now the block's other pages are what it was,
+ * until they are touched. Takes time and, for a while, memory for all pages.
+ *
+ * Return: 0, or -ENOMEM and all is as before.
+ */
+int mmpath_lirs_refine(struct mmpath_lirs *l, unsigned int shift)
+{
+	struct mmpath_lirs fine;
+	int err;
+
+	while (shift < l->shift && (u64)nr_nodes(l) << (l->shift - shift) > l->max_pages)
+		shift++;
+	if (shift >= l->shift)
+		return 0;
+	mmpath_lirs_init(&fine, l->mem, l->max_pages, shift);
+	err = lirs_expand_list(&fine, l, &l->queue);
+	if (!err)
+		err = lirs_expand_list(&fine, l, &l->ghosts);
+	if (!err)
+		err = lirs_expand_list(&fine, l, &l->stack);
+	if (err) {
+		mmpath_lirs_destroy(&fine);
+		return err;
+	}
+	mmpath_lirs_set_size(&fine, l->size, l->hirs, l->fixed);
+	mmpath_lirs_destroy(l);
+	*l = fine;
+	lirs_limit(l);
+	return 0;
+}
+
+/**
+ * mmpath_lirs_bytes() - memory a model takes
+ * @l: the model
+ *
+ * Return: bytes, everything included.
+ */
+size_t mmpath_lirs_bytes(const struct mmpath_lirs *l)
+{
+	return sizeof(*l) + mmpath_index_bytes(&l->index) + mmpath_vec_bytes(&l->nodes);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Policies that are models of the kernel, from its own files.
+ *
+ * With a page access buffer (sim_options.pab) they see no touch that hits in it, and
+ * the pages in it leave memory for no policy's sake. The kernel, which auto leaves alone
+ * where nothing is better, sees all touches.
+ */
+#include <linux/kernel.h>
+#include <stdlib.h>
+
+#include "model.h"
+#include "policy.h"
+
+struct sim_options sim_options = {
+	.kernel = &twolist_policy, .sample = 3072, .epoch = 1000,
+};
+
+#define TOUCH_US	1
+#define MISS_US		1000
+
+/* The page access buffer, the policy, and for auto the kernel, and who tells which */
+struct models {
+	struct mmpath_mem mem;
+	struct mmpath_lirs pab, lirs;
+	struct mmpath_contest contest;
+	void *kernel;
+	size_t us;			/* since the epoch began */
+};
+
+static void *mem_alloc(struct mmpath_mem *mem, size_t bytes)
+{
+	(void)mem;
+	return sim_alloc(1, bytes);
+}
+
+static void mem_free(struct mmpath_mem *mem, void *p, size_t bytes)
+{
+	(void)mem;
+	(void)bytes;
+	free(p);
+}
+
+static uint32_t hirs_of(uint32_t size)
+{
+	uint32_t hirs = size / 100 ? size / 100 : 1;
+
+	return hirs > sim_options.pab ? hirs : sim_options.pab;
+}
+
+static struct models *models_create(uint32_t size, bool fixed)
+{
+	struct models *m = sim_alloc(1, sizeof(*m));
+
+	m->mem.alloc = mem_alloc;
+	m->mem.free = mem_free;
+	mmpath_lirs_init(&m->pab, &m->mem, UINT32_MAX, 0);
+	mmpath_lirs_init(&m->lirs, &m->mem, UINT32_MAX, 0);
+	mmpath_contest_init(&m->contest, &m->mem, sim_options.sample, 0);
+	mmpath_lirs_set_size(&m->pab, sim_options.pab, sim_options.pab, false);
+	mmpath_lirs_set_size(&m->lirs, size, hirs_of(size), fixed);
+	mmpath_contest_set_size(&m->contest, size, sim_options.pab);
+	return m;
+}
+
+static void *lirs_create(uint32_t size, const struct trace *t)
+{
+	(void)t;
+	return models_create(size, false);
+}
+
+static void *fixed_create(uint32_t size, const struct trace *t)
+{
+	(void)t;
+	return models_create(size, true);
+}
+
+static void *auto_create(uint32_t size, const struct trace *t)
+{
+	struct models *m = models_create(size, false);
+
+	m->kernel = sim_options.kernel->create(size, t);
+	return m;
+}
+
+static void models_destroy(void *sim)
+{
+	struct models *m = sim;
+
+	mmpath_lirs_destroy(&m->pab);
+	if (m->kernel)
+		sim_options.kernel->destroy(m->kernel);
+	mmpath_lirs_destroy(&m->lirs);
+	mmpath_contest_destroy(&m->contest);
+	free(m);
+}
+
+/* Does the touch hit in the page access buffer? The page is in it afterwards. */
+static bool pab_touch(struct models *m, uint32_t page)
+{
+	u64 victim;
+
+	if (!m->pab.size)
+		return false;
+	if (!mmpath_lirs_resident(&m->pab, page) && m->pab.nr_hirs == m->pab.size)
+		mmpath_lirs_victim(&m->pab, &victim);
+	return mmpath_lirs_touch(&m->pab, page) == MMPATH_LIRS_HIT;
+}
+
+/* Victims are taken until one is not in the buffer; the others stay. */
+static u64 lirs_victim(struct models *m)
+{
+	u64 *kept = sim_alloc(m->pab.size + 1, sizeof(*kept)), victim = 0;
+	size_t i, nr = 0;
+
+	while (mmpath_lirs_victim(&m->lirs, &victim) && nr < m->pab.size &&
+	       mmpath_lirs_resident(&m->pab, victim))
+		kept[nr++] = victim;
+	for (i = 0; i < nr; i++)
+		if (kept[i] != victim)
+			mmpath_lirs_keep(&m->lirs, kept[i]);
+	free(kept);
+	return victim;
+}
+
+/* What the kernel takes away leaves the buffer too: its next touch is seen. */
+static void models_evict(struct models *m)
+{
+	u64 victim;
+
+	if (m->kernel && mmpath_contest_winner(&m->contest) == MMPATH_POLICY_KERNEL) {
+		victim = sim_options.kernel->reclaim(m->kernel);
+		mmpath_lirs_evicted(&m->lirs, victim);
+		mmpath_lirs_evicted(&m->pab, victim);
+		return;
+	}
+	victim = lirs_victim(m);
+	if (m->kernel)
+		sim_options.kernel->evict(m->kernel, victim);
+}
+
+static void contest_epoch(struct models *m)
+{
+	bool fixed;
+
+	mmpath_contest_close_epoch(&m->contest);
+	fixed = mmpath_contest_winner(&m->contest) == MMPATH_POLICY_MRU;
+	mmpath_lirs_set_size(&m->lirs, m->lirs.size, m->lirs.hirs, fixed);
+	m->us = 0;
+}
+
+static bool models_access(void *sim, uint32_t page, size_t i)
+{
+	struct mmpath_lirs *l = &((struct models *)sim)->lirs;
+	struct models *m = sim;
+	bool seen = !pab_touch(m, page), hit;
+
+	if (m->kernel && seen)
+		mmpath_contest_touch(&m->contest, page);
+	hit = mmpath_lirs_resident(l, page);
+	if (!hit && l->nr_lirs + l->nr_hirs == l->size)
+		models_evict(m);
+	if (m->kernel)
+		sim_options.kernel->access(m->kernel, page, i);
+	if (seen)
+		mmpath_lirs_touch(l, page);
+	m->us += hit ? TOUCH_US : MISS_US;
+	if (m->kernel && m->us >= 1000 * sim_options.epoch)
+		contest_epoch(m);
+	return hit;
+}
+
+const struct policy lirs_policy = {
+	.name = "lirs", .about = "low inter-reference recency set, 1 % HIR",
+	.create = lirs_create, .access = models_access, .destroy = models_destroy,
+};
+
+const struct policy fixed_policy = {
+	.name = "fixed", .about = "what came first stays, but for 1 %",
+	.create = fixed_create, .access = models_access, .destroy = models_destroy,
+};
+
+const struct policy auto_policy = {
+	.name = "auto", .about = "the kernel or lirs: what small simulations promise",
+	.create = auto_create, .access = models_access, .destroy = models_destroy,
+};

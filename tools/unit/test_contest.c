@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which policy would miss least, and when is it worth to switch? */
+#include "test.h"
+
+#define PAGES	2000		/* of the program */
+#define MEMORY	1200
+#define EPOCH	6000		/* touches */
+
+struct fixture {
+	struct test_mem tm;
+	struct mmpath_contest c;
+	struct rng r;
+	u64 *zipf;
+	size_t at;
+};
+
+static void fixture_init(struct fixture *f, u32 max_pages, unsigned int shift)
+{
+	memset(f, 0, sizeof(*f));
+	test_mem_init(&f->tm);
+	f->r.state = 9;
+	f->zipf = trace_make(TRACE_ZIPF, PAGES, 8 * EPOCH, 3);
+	assert_int_equal(mmpath_contest_init(&f->c, &f->tm.mem, max_pages, shift), 0);
+	mmpath_contest_set_size(&f->c, MEMORY, 0);
+	f->c.mru = true;
+}
+
+static void fixture_destroy(struct fixture *f)
+{
+	assert_same(mmpath_contest_bytes(&f->c), sizeof(f->c) + f->tm.mem.bytes);
+	mmpath_contest_destroy(&f->c);
+	assert_int_equal(f->tm.mem.bytes, 0);
+	free(f->zipf);
+}
+
+enum pattern { LOOP, UNIFORM, ZIPF, SLIDING, FEW };
+
+static u64 page_of(struct fixture *f, enum pattern pattern)
+{
+	u64 i = f->at++;
+
+	switch (pattern) {
+	case LOOP:
+		return i % PAGES;
+	case ZIPF:
+		return f->zipf[i % (8 * EPOCH)];
+	case SLIDING:	/* what is used now will not be used later */
+		return (i / 8 + rng_below(&f->r, MEMORY * 11 / 10)) % (10 * PAGES);
+	case FEW:	/* a loop that nearly fits into 100 pages, among touches that hit */
+		return i % 1000 ? i % 16 : 100 + i / 1000 % 110;
+	default:
+		return rng_below(&f->r, PAGES);
+	}
+}
+
+/* Returns after how many of the epochs the winner was not @p. */
+static int run(struct fixture *f, enum pattern pattern, int epochs, enum mmpath_policy p)
+{
+	int others = 0, i;
+
+	while (epochs--) {
+		for (i = 0; i < EPOCH; i++)
+			assert_int_not_equal(mmpath_contest_touch(&f->c, page_of(f, pattern)),
+					     MMPATH_NOMEM);
+		mmpath_contest_close_epoch(&f->c);
+		others += mmpath_contest_winner(&f->c) != p;
+	}
+	return others;
+}
+
+static void test_loop(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 10000, 0);
+	run(&f, LOOP, 10, MMPATH_POLICY_KERNEL);
+	assert_int_not_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
+	assert_same(f.c.switches, 1);
+	/* all but 12 pages of memory keep what is in them */
+	assert_same(f.c.last[MMPATH_POLICY_KERNEL], 3 * PAGES);
+	assert_same(f.c.last[MMPATH_POLICY_MRU], 3 * (PAGES - MEMORY + 12));
+	assert_same(f.c.last[MMPATH_POLICY_LIRS], 3 * (PAGES - MEMORY + 12));
+	assert_same(f.c.nr_seen, PAGES);
+	assert_true(f.c.sim[MMPATH_POLICY_MRU].fixed);
+	assert_false(f.c.sim[MMPATH_POLICY_LIRS].fixed);
+	fixture_destroy(&f);
+}
+
+/* MRU is not a candidate unless it is said to be. */
+static void test_no_mru(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 10000, 0);
+	f.c.mru = false;
+	run(&f, LOOP, 10, MMPATH_POLICY_KERNEL);
+	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_LIRS);
+	assert_same(f.c.last[MMPATH_POLICY_MRU], 0);
+	assert_same(f.c.sim[MMPATH_POLICY_MRU].nr_lirs, 0);
+	assert_same(f.c.last[MMPATH_POLICY_USED], f.c.last[MMPATH_POLICY_LIRS]);
+	fixture_destroy(&f);
+}
+
+static int epochs_until(struct fixture *f, enum pattern pattern, bool kernel)
+{
+	int n;
+
+	for (n = 0; n < 100; n++) {
+		if ((mmpath_contest_winner(&f->c) == MMPATH_POLICY_KERNEL) == kernel)
+			break;
+		run(f, pattern, 1, MMPATH_POLICY_KERNEL);
+	}
+	return n;
+}
+
+/* Who had to be given up needs longer the next time, but not for ever. */
+static void test_backoff(void **state)
+{
+	static const int least[] = { 2, 4, 8, 16, 32, 32 };
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	fixture_init(&f, 10000, 0);
+	f.c.mru = false;
+	for (i = 0; i < ARRAY_SIZE(least); i++) {
+		assert_in_range(epochs_until(&f, LOOP, false), least[i], least[i] + 3);
+		assert_in_range(epochs_until(&f, SLIDING, true), 2, 5);
+	}
+	epochs_until(&f, LOOP, false);
+	run(&f, LOOP, 70, MMPATH_POLICY_LIRS);
+	assert_int_equal(f.c.needed[MMPATH_POLICY_LIRS], 4);
+	fixture_destroy(&f);
+}
+
+/* What has no order, nothing gets right; of what moves on, LRU gets most right. */
+static void test_kernel_stays(void **state)
+{
+	static const enum pattern patterns[] = { UNIFORM, SLIDING };
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
+		fixture_init(&f, 10000, 0);
+		assert_int_equal(run(&f, patterns[i], 20, MMPATH_POLICY_KERNEL), 0);
+		assert_same(f.c.switches, 0);
+		assert_true(f.c.last[MMPATH_POLICY_KERNEL] > 300);
+		fixture_destroy(&f);
+	}
+}
+
+/* Of what is used by chance, but some of it more often, LIRS gets a little more right. */
+static void test_zipf(void **state)
+{
+	struct fixture f;
+	u64 pages;
+
+	(void)state;
+	for (pages = 1000; pages <= 1900; pages += 100) {
+		fixture_init(&f, 10000, 0);
+		mmpath_contest_set_size(&f.c, pages, 0);
+		run(&f, ZIPF, 40, MMPATH_POLICY_KERNEL);
+		assert_true(f.c.last[f.c.winner] <= f.c.last[MMPATH_POLICY_KERNEL]);
+		assert_true(f.c.switches <= 5);
+		fixture_destroy(&f);
+	}
+}
+
+/* It takes more than one epoch, and not one here and one there. */
+static void test_threshold(void **state)
+{
+	struct fixture f;
+	int i;
+
+	(void)state;
+	fixture_init(&f, 10000, 0);
+	run(&f, UNIFORM, 2, MMPATH_POLICY_KERNEL);
+	for (i = 0; i < 5; i++) {
+		assert_int_equal(run(&f, LOOP, 1, MMPATH_POLICY_KERNEL), 0);
+		assert_int_equal(run(&f, UNIFORM, 2, MMPATH_POLICY_KERNEL), 0);
+	}
+	for (i = 0; i < 3 && !f.c.switches; i++)
+		run(&f, LOOP, 1, MMPATH_POLICY_KERNEL);
+	assert_same(f.c.switches, 1);
+	/* and for the next switch it takes as much */
+	for (i = 0; i < NR_MMPATH_POLICIES; i++)
+		assert_int_equal(f.c.score[i], 0);
+	fixture_destroy(&f);
+}
+
+/* There when the program changes, once, and back when it changes back. */
+static void test_phases(void **state)
+{
+	struct fixture f;
+	int i;
+
+	(void)state;
+	fixture_init(&f, 10000, 0);
+	for (i = 0; i < 3; i++) {
+		run(&f, LOOP, 10, MMPATH_POLICY_KERNEL);
+		assert_int_not_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
+		assert_same(f.c.switches, 2 * i + 1);
+		run(&f, SLIDING, 10, MMPATH_POLICY_KERNEL);
+		assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
+		assert_same(f.c.switches, 2 * i + 2);
+	}
+	fixture_destroy(&f);
+}
+
+/* A program that hardly misses has nothing to gain. */
+static void test_few_misses(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 10000, 0);
+	mmpath_contest_set_size(&f.c, 4000, 0);
+	assert_int_equal(run(&f, LOOP, 20, MMPATH_POLICY_KERNEL), 0);
+	assert_int_equal(run(&f, UNIFORM, 20, MMPATH_POLICY_KERNEL), 0);
+	assert_same(f.c.misses[MMPATH_POLICY_KERNEL], 0);
+	mmpath_contest_set_size(&f.c, 100, 0);
+	assert_int_equal(run(&f, FEW, 100, MMPATH_POLICY_KERNEL), 0);
+	assert_same(f.c.sim[MMPATH_POLICY_KERNEL].nr_hirs, 100);
+	assert_in_range(f.c.misses[MMPATH_POLICY_KERNEL], 60, 120);
+	assert_true(f.c.misses[MMPATH_POLICY_LIRS] < 60);
+	fixture_destroy(&f);
+}
+
+/* Epochs with few misses each: they add up, and no epoch is counted twice. */
+static void test_short_epochs(void **state)
+{
+	struct fixture f;
+	int i, n;
+
+	(void)state;
+	fixture_init(&f, 10000, 0);
+	run(&f, LOOP, 1, MMPATH_POLICY_KERNEL);
+	for (n = 0; n < 200 && !f.c.switches; n++) {
+		for (i = 0; i < 20; i++)
+			mmpath_contest_touch(&f.c, page_of(&f, LOOP));
+		mmpath_contest_close_epoch(&f.c);
+	}
+	assert_in_range(n, 3, 30);
+	fixture_destroy(&f);
+}
+
+/* With a sample of a few hundred pages it comes to the same. */
+static void test_sampled(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 400, 0);
+	run(&f, LOOP, 20, MMPATH_POLICY_KERNEL);
+	assert_int_not_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
+	assert_in_range(f.c.sim[0].shift, 2, 3);
+	assert_int_equal(f.c.sim[1].shift, f.c.sim[0].shift);
+	assert_int_equal(f.c.sim[2].shift, f.c.sim[0].shift);
+	assert_int_equal(f.c.seen.shift, f.c.sim[0].shift);
+	assert_in_range(f.c.last[MMPATH_POLICY_LIRS], EPOCH * 3 / 10, EPOCH / 2);
+	assert_true(f.tm.mem.bytes <= 5 * (40 * 400 + 4096));
+	run(&f, SLIDING, 20, MMPATH_POLICY_KERNEL);
+	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
+	fixture_destroy(&f);
+}
+
+/* Pages that lie far apart are not remembered at any price. */
+static void test_limit(void **state)
+{
+	struct fixture f;
+	u64 i;
+
+	(void)state;
+	fixture_init(&f, 400, 0);
+	for (i = 0; i < 20000; i++) {
+		mmpath_contest_touch(&f.c, i * 1000);
+		assert_true(f.tm.mem.bytes <= 5 * (40 * 400 + 4096));
+	}
+	assert_true(mmpath_contest_set_shift(&f.c, 12) == 0);
+	assert_int_equal(f.c.seen.shift, 12);
+	assert_int_equal(f.c.sim[2].shift, 12);
+	assert_int_equal(mmpath_contest_set_shift(&f.c, 11), -EINVAL);
+	fixture_destroy(&f);
+}
+
+/* What was unmapped is touched for the first time again; what was moved is not. */
+static void test_forget_and_move(void **state)
+{
+	struct fixture f;
+	u64 page;
+
+	(void)state;
+	fixture_init(&f, 10000, 0);
+	mmpath_contest_set_size(&f.c, 100, 0);
+	for (page = 0; page < 300; page++)
+		mmpath_contest_touch(&f.c, page);
+	assert_same(f.c.misses[MMPATH_POLICY_KERNEL], 0);
+	mmpath_contest_forget(&f.c, 0, 50);
+	assert_same(f.c.nr_seen, 250);
+	assert_int_equal(mmpath_contest_move(&f.c, 50, 1000, 50), 0);
+	assert_int_equal(mmpath_contest_move(&f.c, 50, 51, 50), -EINVAL);
+	for (page = 0; page < 100; page++)
+		mmpath_contest_touch(&f.c, page);
+	assert_same(f.c.misses[MMPATH_POLICY_KERNEL], 0);
+	for (page = 1000; page < 1050; page++)
+		mmpath_contest_touch(&f.c, page);
+	assert_same(f.c.misses[MMPATH_POLICY_KERNEL], 50);
+	assert_in_range(f.c.misses[MMPATH_POLICY_LIRS], 0, 1);
+	fixture_destroy(&f);
+}
+
+/* Pages in use cannot leave: when they are all of memory, all policies are one. */
+static void test_pab(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 10000, 0);
+	mmpath_contest_set_size(&f.c, MEMORY, 100);
+	assert_same(f.c.hirs, 100);
+	run(&f, LOOP, 5, MMPATH_POLICY_KERNEL);
+	assert_same(f.c.last[MMPATH_POLICY_LIRS], 3 * (PAGES - MEMORY + 100));
+	mmpath_contest_set_size(&f.c, MEMORY, 5000);
+	run(&f, LOOP, 5, MMPATH_POLICY_KERNEL);
+	assert_same(f.c.last[MMPATH_POLICY_LIRS], EPOCH);
+	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
+	mmpath_contest_set_size(&f.c, 1, 0);
+	assert_same(f.c.hirs, 1);
+	mmpath_contest_set_size(&f.c, 0, 0);
+	run(&f, LOOP, 1, MMPATH_POLICY_KERNEL);
+	assert_same(f.c.sim[MMPATH_POLICY_KERNEL].nr_hirs, 1);
+	fixture_destroy(&f);
+}
+
+static void test_reset(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 10000, 0);
+	run(&f, LOOP, 5, MMPATH_POLICY_KERNEL);
+	mmpath_contest_touch(&f.c, 0);
+	mmpath_contest_reset(&f.c, 2);
+	assert_int_equal(f.tm.mem.bytes, 0);
+	assert_same(f.c.nr_seen, 0);
+	assert_same(f.c.misses[MMPATH_POLICY_KERNEL], 0);
+	assert_same(f.c.size, MEMORY);
+	assert_int_equal(f.c.seen.shift, 2);
+	assert_int_not_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
+	assert_same(mmpath_contest_touch(&f.c, mmpath_sample_of_block(5, 2)), 0);
+	assert_same(mmpath_contest_touch(&f.c, mmpath_sample_of_block(5, 2) ^ 1), MMPATH_UNSAMPLED);
+	fixture_destroy(&f);
+}
+
+static void test_bad_parameters(void **state)
+{
+	struct mmpath_contest c;
+	struct test_mem tm;
+
+	(void)state;
+	test_mem_init(&tm);
+	assert_int_equal(mmpath_contest_init(&c, &tm.mem, 0, 0), -EINVAL);
+	assert_int_equal(mmpath_contest_init(&c, &tm.mem, 1, MMPATH_MAX_SHIFT + 1), -EINVAL);
+	assert_int_equal(mmpath_contest_init(&c, &tm.mem, 1, 0), 0);
+	assert_int_equal(mmpath_contest_winner(&c), MMPATH_POLICY_KERNEL);
+	mmpath_contest_close_epoch(&c);
+	assert_int_equal(tm.nr_allocs, 0);
+}
+
+static unsigned long starve(unsigned long fail_at)
+{
+	struct mmpath_contest c;
+	struct rng r = { 5 };
+	struct test_mem tm;
+	int i;
+
+	test_mem_init(&tm);
+	tm.fail_at = fail_at;
+	mmpath_contest_init(&c, &tm.mem, 300, 0);
+	mmpath_contest_set_size(&c, 150, 0);
+	for (i = 0; i < 1500; i++) {
+		mmpath_contest_touch(&c, rng_below(&r, 50) * rng_below(&r, 2000));
+		if (i % 300 == 299)
+			mmpath_contest_move(&c, 0, 100000 + 1000 * i, 1000);
+	}
+	mmpath_contest_destroy(&c);
+	assert_int_equal(tm.mem.bytes, 0);
+	return tm.nr_failed;
+}
+
+static void test_no_memory(void **state)
+{
+	struct mmpath_contest c;
+	struct test_mem tm;
+	unsigned long n;
+
+	(void)state;
+	for (n = 1; starve(n); n++)
+		;
+	assert_true(n > 20);
+	test_mem_init(&tm);
+	mmpath_contest_init(&c, &tm.mem, 300, 0);
+	for (n = 1; n < 5; n++) {
+		tm.nr_allocs = 0;
+		tm.fail_at = n;
+		assert_same(mmpath_contest_touch(&c, n * 1000), MMPATH_NOMEM);
+	}
+	mmpath_contest_destroy(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_no_mru),
+		cmocka_unit_test(test_backoff),
+		cmocka_unit_test(test_kernel_stays),
+		cmocka_unit_test(test_zipf),
+		cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_few_misses),
+		cmocka_unit_test(test_short_epochs),
+		cmocka_unit_test(test_sampled),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_forget_and_move),
+		cmocka_unit_test(test_pab),
+		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_bad_parameters),
+		cmocka_unit_test(test_no_memory),
+	};
+
+	cmocka_set_test_filter(getenv("UNIT_FILTER"));
+	return cmocka_run_group_tests_name("contest", tests, NULL, NULL);
+}
