@@ -4,15 +4,17 @@
  *
  * Touches pages of one mapping in the order of a pattern, checks what it finds
  * there, and prints how long it took from the --warm'th touch on; with --stop it
- * stops there until it gets SIGCONT. With --faults it maps the pages anew after each
- * round. With --truth it touches nothing and prints the miss rate curve of the
- * same reference string, again from the --warm'th touch on, computed with Mattson's
- * algorithm over a Fenwick tree of times; an implementation that shares nothing
- * with the kernel's. With --string it prints the reference string itself, page
- * numbers of 64 bits, for build/bench/models.
+ * stops before the first and there, until it gets SIGCONT. With --threads the touches
+ * from there on are divided among so many, each with a string of its own. With
+ * --faults it maps the pages anew after each round. With --truth it touches nothing
+ * and prints the miss rate curve of the same reference string, again from the
+ * --warm'th touch on, computed with Mattson's algorithm over a Fenwick tree of times;
+ * an implementation that shares nothing with the kernel's. With --string it prints
+ * the reference string itself, page numbers of 64 bits, for build/bench/models.
  */
 #include <getopt.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,11 +26,12 @@
 
 #define PAGE		4096UL
 #define HUGE_SHIFT	9
+#define MAX_THREADS	16
 
 struct job {
 	const char *pattern;
 	uint64_t pages, touches, warm, i, seed;
-	unsigned int work;
+	unsigned int work, threads;
 	uint32_t group;
 	bool huge, stop;
 };
@@ -142,26 +145,88 @@ static uint64_t touch(const struct job *j, char *map, uint64_t page)
 	return bad;
 }
 
+/* How many pages were not what they should be. */
+static uint64_t touch_until(struct job *j, char *map, uint64_t (*next)(struct job *j), uint64_t end)
+{
+	uint64_t bad = 0;
+
+	for (; j->i < end; j->i++)
+		bad += touch(j, map, next(j));
+	return bad;
+}
+
+struct share {
+	struct job job;
+	char *map;
+	uint64_t (*next)(struct job *j);
+	uint64_t bad;
+	pthread_t thread;
+};
+
+static void *touch_share(void *arg)
+{
+	struct share *s = arg;
+
+	s->bad = touch_until(&s->job, s->map, s->next, s->job.touches);
+	return NULL;
+}
+
+static uint64_t touch_in_threads(const struct job *j, char *map, uint64_t (*next)(struct job *j))
+{
+	struct share share[MAX_THREADS];
+	uint64_t bad = 0;
+	unsigned int t;
+
+	for (t = 0; t < j->threads; t++) {
+		share[t] = (struct share){ .job = *j, .map = map, .next = next };
+		share[t].job.touches = j->i + (j->touches - j->i) / j->threads;
+		share[t].job.seed += t * 0x9e3779b97f4a7c15ULL;
+		if (pthread_create(&share[t].thread, NULL, touch_share, &share[t])) {
+			fprintf(stderr, "workload: no thread\n");
+			exit(1);
+		}
+	}
+	for (t = 0; t < j->threads; t++) {
+		pthread_join(share[t].thread, NULL);
+		bad += share[t].bad;
+	}
+	return bad;
+}
+
+/*
+ * Until who waits for it lets us go on; and then until the next twentieth of a second,
+ * for that has some instructions left, and ticks must always find us at the same place.
+ */
+static void stop(const struct job *j)
+{
+	const uint64_t slot = 50000000;
+	struct timespec until;
+	uint64_t ns;
+
+	if (!j->stop)
+		return;
+	raise(SIGSTOP);
+	ns = (now_ns() / slot + 1) * slot;
+	until.tv_sec = ns / 1000000000;
+	until.tv_nsec = ns % 1000000000;
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
 static int run(struct job *j, uint64_t (*next)(struct job *j))
 {
-	uint64_t bad = 0, begin = now_ns(), start = begin, page;
+	uint64_t bad = 0, begin = now_ns(), start, page;
 	char *map = map_pages(j);
 
 	if (!map)
 		return 1;
 	for (page = 0; page < j->pages; page++)
 		*(volatile uint64_t *)(map + page * PAGE) = page + 1;
-	for (j->i = 0; j->i < j->touches; j->i++) {
-		if (j->i == j->warm) {
-			if (j->stop) {
-				raise(SIGSTOP);
-				/* who wakes us has some instructions left */
-				usleep(100000);
-			}
-			start = now_ns();
-		}
-		bad += touch(j, map, next(j));
-	}
+	stop(j);
+	bad += touch_until(j, map, next, j->warm);
+	stop(j);
+	start = now_ns();
+	bad += j->threads > 1 ? touch_in_threads(j, map, next) :
+				touch_until(j, map, next, j->touches);
 	printf("ns %" PRIu64 "\nwhole_ns %" PRIu64 "\ntouches %" PRIu64 "\nbad %" PRIu64 "\n",
 	       now_ns() - start, now_ns() - begin, j->touches, bad);
 	return bad != 0;
@@ -273,7 +338,7 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: workload [--truth|--string|--faults] [--huge] [--work WORDS]\n"
-		"                [--warm TOUCHES [--stop]] [--group PAGES] [--seed N]\n"
+		"                [--warm TOUCHES] [--stop] [--threads N] [--group PAGES] [--seed N]\n"
 		"                loop|uniform|zipf|phase|interleave PAGES TOUCHES\n");
 	return 64;
 }
@@ -290,9 +355,10 @@ int main(int argc, char **argv)
 		{ "work", required_argument, NULL, 'w' },
 		{ "group", required_argument, NULL, 'g' },
 		{ "seed", required_argument, NULL, 's' },
+		{ "threads", required_argument, NULL, 'n' },
 		{ }
 	};
-	struct job j = { .seed = 88172645463325252ULL, .group = 16 };
+	struct job j = { .seed = 88172645463325252ULL, .group = 16, .threads = 1 };
 	int (*act)(struct job *j, uint64_t (*next)(struct job *j)) = run;
 	uint64_t (*next)(struct job *j);
 	int c;
@@ -308,6 +374,7 @@ int main(int argc, char **argv)
 		case 'w': j.work = strtoul(optarg, NULL, 10); break;
 		case 'g': j.group = strtoul(optarg, NULL, 10); break;
 		case 's': j.seed = strtoull(optarg, NULL, 10); break;
+		case 'n': j.threads = strtoul(optarg, NULL, 10); break;
 		default: return usage();
 		}
 	}
@@ -317,7 +384,8 @@ int main(int argc, char **argv)
 	j.pages = strtoull(argv[optind + 1], NULL, 10);
 	j.touches = strtoull(argv[optind + 2], NULL, 10);
 	if (!next || j.touches <= j.warm || j.pages < 1024 || (j.pages & (j.pages - 1)) ||
-	    !j.group || j.pages % j.group || !j.seed)
+	    !j.group || j.pages % j.group || !j.seed || !j.threads || j.threads > MAX_THREADS ||
+	    (j.threads > 1 && act != run))
 		return usage();
 	return act(&j, next);
 }
