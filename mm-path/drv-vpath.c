@@ -133,6 +133,12 @@ struct vpath_cpu {
 
 static DEFINE_PER_CPU(struct vpath_cpu, vpath_cpus);
 
+/* How far a program has come */
+struct vpath_time {
+	u64 cpu_ns, wall_ns;
+	unsigned long major;
+};
+
 /*
  * Of a context. @inside_ns: what drains took in the program itself. The others are
  * of the while that is judged, an epoch or less, under mmpath_mutex: what there was
@@ -140,7 +146,8 @@ static DEFINE_PER_CPU(struct vpath_cpu, vpath_cpus);
  */
 struct vpath_ctx {
 	u64 inside_ns;
-	u64 hook_seen, cpu_seen, inside_seen;
+	u64 hook_seen, inside_seen;
+	struct vpath_time seen;
 	unsigned int cheap_epochs;
 };
 
@@ -177,6 +184,7 @@ static void vpath_break(const char *why)
 /* Draining */
 
 #define VPATH_BATCH	64
+#define VPATH_MAJOR_NS	(100 * NSEC_PER_USEC)
 #define VPATH_LITTLE_NS	(100 * NSEC_PER_USEC)
 #define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
 #define VPATH_CHEAP_EPOCHS	3	/* below an eighth of the target, in a row */
@@ -201,13 +209,39 @@ static void vpath_feed(struct vpath_drain *d)
 	cond_resched();
 }
 
-/* What the program has run by itself since @v->cpu_seen, as far as is known; not 0 */
-static u64 vpath_own_ns(const struct vpath_ctx *v, u64 cpu_ns)
+static struct vpath_time vpath_now(struct mm_struct *mm)
 {
-	u64 own_ns = cpu_ns - READ_ONCE(v->cpu_seen);
-	u64 inside_ns = READ_ONCE(v->inside_ns) - READ_ONCE(v->inside_seen);
+	return (struct vpath_time){
+		.cpu_ns = mmpath_cpu_ns(mm),
+		.wall_ns = local_clock(),
+		.major = mmpath_major_faults(mm),
+	};
+}
 
-	return own_ns > inside_ns ? own_ns - inside_ns : 1;
+/*
+ * Of the time in which the program did not run, what it waited for swap: for as many
+ * faults as there were, on a fast disk.
+ */
+static u64 vpath_wait_ns(const struct vpath_time *seen, const struct vpath_time *now)
+{
+	u64 cpu_ns = now->cpu_ns - seen->cpu_ns, wall_ns = now->wall_ns - seen->wall_ns;
+
+	if (now->major <= seen->major || wall_ns <= cpu_ns)
+		return 0;
+	return min(wall_ns - cpu_ns, (now->major - seen->major) * VPATH_MAJOR_NS);
+}
+
+/*
+ * What the program has taken by itself since @v->seen, as far as is known; not 0. It
+ * may have gone, and its time with it.
+ */
+static u64 vpath_own_ns(const struct vpath_ctx *v, const struct vpath_time *now)
+{
+	u64 cpu_ns = v->seen.cpu_ns + READ_ONCE(v->inside_ns) - READ_ONCE(v->inside_seen);
+
+	if (now->cpu_ns <= cpu_ns)
+		return 1;
+	return now->cpu_ns - cpu_ns + vpath_wait_ns(&v->seen, now);
 }
 
 /* And what drains took for it */
@@ -218,18 +252,22 @@ static u64 vpath_hook_ns(const struct mmpath_ctx *ctx)
 	return atomic64_read(&ctx->hook_ns) - READ_ONCE(v->hook_seen);
 }
 
-static unsigned int vpath_cost_permille(const struct mmpath_ctx *ctx, u64 cpu_ns)
+static unsigned int vpath_cost_permille(const struct mmpath_ctx *ctx,
+					const struct vpath_time *now)
 {
-	return mmpath_permille(vpath_hook_ns(ctx), vpath_own_ns(ctx->drv_data, cpu_ns));
+	return mmpath_permille(vpath_hook_ns(ctx), vpath_own_ns(ctx->drv_data, now));
 }
 
 /* Too expensive for the epoch to end like this? A little counts for nothing. */
 static void vpath_judge(struct mmpath_ctx *ctx)
 {
 	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
+	struct vpath_time now;
 
-	if (target && vpath_hook_ns(ctx) > VPATH_LITTLE_NS &&
-	    vpath_cost_permille(ctx, mmpath_cpu_ns(ctx->mm)) > target * 10)
+	if (!target || vpath_hook_ns(ctx) <= VPATH_LITTLE_NS)
+		return;
+	now = vpath_now(ctx->mm);
+	if (vpath_cost_permille(ctx, &now) > target * 10)
 		mmpath_kick(ctx);
 }
 
@@ -651,7 +689,7 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 
 	if (!v)
 		return -ENOMEM;
-	v->cpu_seen = mmpath_cpu_ns(ctx->mm);
+	v->seen = vpath_now(ctx->mm);
 	v->hook_seen = atomic64_read(&ctx->hook_ns);
 	ctx->drv_data = v;
 	ret = vpath_enter(ctx, &number);
@@ -667,14 +705,15 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 }
 
 /* The time of drains is a cost, and the program's own where it drained itself. */
-static void vpath_account(struct mmpath_ctx *ctx, u64 cpu_ns)
+static void vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 	u64 hook_ns = atomic64_read(&ctx->hook_ns);
 
-	WRITE_ONCE(ctx->own_ns, ctx->own_ns + vpath_own_ns(v, cpu_ns));
+	WRITE_ONCE(ctx->own_ns, ctx->own_ns + vpath_own_ns(v, now));
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + hook_ns - v->hook_seen);
-	WRITE_ONCE(v->cpu_seen, cpu_ns);
+	if (now->cpu_ns > v->seen.cpu_ns)
+		v->seen = *now;
 	WRITE_ONCE(v->hook_seen, hook_ns);
 	WRITE_ONCE(v->inside_seen, READ_ONCE(v->inside_ns));
 }
@@ -683,12 +722,14 @@ static void vpath_account(struct mmpath_ctx *ctx, u64 cpu_ns)
 static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsigned int shift)
 {
 	struct vpath_ctx *v = ctx->drv_data;
+	struct vpath_time now;
 
 	v->cheap_epochs = 0;
 	mmpath_set_shift(ctx, shift);
 	on_each_cpu(vpath_use_current, NULL, 1);
 	vpath_drain();
-	vpath_account(ctx, mmpath_cpu_ns(mm));
+	now = vpath_now(mm);
+	vpath_account(ctx, &now);
 }
 
 /*
@@ -704,17 +745,19 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10, shift = ctx->shift;
 	unsigned int finest = vpath_param(VPATH_PARAM_SAMPLE_SHIFT);
 	unsigned long pages = get_mm_rss(mm) / VPATH_LEAST_SAMPLE;
+	/* a policy makes use of what it can get */
+	unsigned int slack = mmpath_ctx_has_policy(ctx) ? 0 : 2;
 	struct vpath_ctx *v = ctx->drv_data;
 
 	if (!target)
 		return;
 	if (permille > target) {
-		shift = min3(shift + fls(permille / target) + 2, MMPATH_MAX_SHIFT,
+		shift = min3(shift + fls(permille / target) + slack, MMPATH_MAX_SHIFT,
 			     max(shift, fls_long(pages)));
 		if (shift > ctx->shift)
 			vpath_set_shift(ctx, mm, shift);
-	} else if (!early && shift > finest && permille < target / 8) {
-		shift -= min(fls(target / max(permille, 1U)) - 3U, shift - finest);
+	} else if (!early && shift > finest && permille < target >> (slack + 1)) {
+		shift -= min(fls(target / max(permille, 1U)) - 1U - slack, shift - finest);
 		if (++v->cheap_epochs >= VPATH_CHEAP_EPOCHS)
 			vpath_set_shift(ctx, mm, shift);
 	} else if (!early) {
@@ -724,12 +767,12 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 
 static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
 {
-	u64 cpu_ns = mmpath_cpu_ns(mm);
-	unsigned int permille = vpath_cost_permille(ctx, cpu_ns);
+	struct vpath_time now = vpath_now(mm);
+	unsigned int permille = vpath_cost_permille(ctx, &now);
 	const struct vpath_ctx *v = ctx->drv_data;
 
-	if (cpu_ns > v->cpu_seen) {
-		vpath_account(ctx, cpu_ns);
+	if (now.cpu_ns > v->seen.cpu_ns) {
+		vpath_account(ctx, &now);
 		vpath_hold_target(ctx, mm, permille, early);
 	}
 	if (early)
@@ -742,6 +785,7 @@ static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early
 static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	u32 number = ctx->number;
+	struct vpath_time now;
 
 	WRITE_ONCE(ctx->number, 0);
 	if (mm)
@@ -750,7 +794,8 @@ static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	__vpath_drain();
 	xa_erase(&vpath.ctxs, number);
 	mutex_unlock(&vpath.drain_lock);
-	vpath_account(ctx, mmpath_cpu_ns(ctx->mm));
+	now = vpath_now(ctx->mm);
+	vpath_account(ctx, &now);
 	kfree(ctx->drv_data);
 }
 
@@ -997,6 +1042,21 @@ static void vpath_disown(void)
 	mutex_unlock(&vpath.drain_lock);
 }
 
+/*
+ * Contexts go on untracked. CPUs use the device until they have let go of it, and
+ * works until they have run; then its memory may go.
+ */
+static void vpath_let_go(void)
+{
+	vpath_retire();
+	mmpath_driver_lost(&vpath_driver);
+	if (vpath_hotplug > 0)
+		cpuhp_remove_state(vpath_hotplug);
+	vpath_disown();
+	flush_work(&vpath_lost_work);
+	flush_work(&vpath_drain_work);
+}
+
 static int vpath_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	resource_size_t bytes = pci_resource_len(pdev, 2);
@@ -1020,6 +1080,7 @@ static int vpath_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (ret)
 		return ret;
 	pci_set_master(pdev);
+	vpath_hotplug = 0;
 	ret = vpath_request_irqs(pdev, header.units);
 	if (ret)
 		goto err;
@@ -1033,22 +1094,13 @@ static int vpath_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return 0;
 
 err:
-	vpath_disown();
+	vpath_let_go();
 	return ret;
 }
 
-/*
- * Contexts go on untracked. CPUs use the device until they have let go of it, and
- * works until they have run; then its memory may go.
- */
 static void vpath_remove(struct pci_dev *pdev)
 {
-	vpath_retire();
-	mmpath_driver_lost(&vpath_driver);
-	cpuhp_remove_state(vpath_hotplug);
-	vpath_disown();
-	flush_work(&vpath_lost_work);
-	flush_work(&vpath_drain_work);
+	vpath_let_go();
 }
 
 static const struct pci_device_id vpath_ids[] = {

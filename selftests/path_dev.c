@@ -577,9 +577,11 @@ static int replay_bad(void *arg)
 	static const struct mmpath_event bad[] = {
 		{ .addr = BASE, .type = 2 }, { .addr = BASE, .order = 10 },
 		{ .addr = 1UL << 63 }, { .addr = BASE, .type = 255, .order = 255 },
+		{ .addr = BASE, .flags = MMPATH_ACCESS_AGAIN << 1 },
 	};
 	struct mmpath_event two[2] = { { .addr = BASE }, { .addr = BASE, .type = 2 } };
 	struct mmpath_event lost = { .addr = 5, .type = MMPATH_EVENT_LOST };
+	struct mmpath_event again = { .addr = BASE, .flags = MMPATH_ACCESS_AGAIN };
 	struct replay r = { };
 	struct path_curve c;
 	bool good = true;
@@ -593,6 +595,7 @@ static int replay_bad(void *arg)
 			   -EINVAL);
 	good &= is("a good one and a bad one", write(dev, two, sizeof(two)), sizeof(*two));
 	good &= is("LOST", write(dev, &lost, sizeof(lost)), sizeof(lost));
+	good &= is("AGAIN", write(dev, &again, sizeof(again)), sizeof(again));
 	good &= curve_of(dev, &c) && c.records == 1;
 	path_set("driver", "emul");
 	good &= is("emul", write(dev, two, sizeof(*two)) < 0 ? -errno : 0, -EOPNOTSUPP);

@@ -126,17 +126,7 @@ static void choose(void)
 
 static void defaults(void)
 {
-	path_set(PATH_VPATH "pab_entries", "%lu", PAB);
-	path_set(PATH_VPATH "pab_ways", "16");
-	path_set(PATH_VPATH "tlb_ways", "4");
-	path_set(PATH_VPATH "tlb_entries", "16");
-	path_set(PATH_VPATH "filter_entries", "4");
-	path_set(PATH_VPATH "relog", "0");
-	path_set(PATH_VPATH "sample_shift", "0");
-	path_set(PATH_VPATH "duty_percent", "100");
-	path_set(PATH_VPATH "interrupt", "0");
-	path_set(PATH_VPATH "threshold", "128");
-	path_set(PATH_VPATH "overhead_target", "0");
+	path_vpath_exact(PAB);
 	path_set("group_pages", "1");
 	path_set("sample_pages", "0");
 	path_set("epoch_ms", "200");

@@ -223,6 +223,31 @@ static void kt_vpath_header(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
+/* Waits for swap are the program's time, but no more than it waited at all. */
+static void kt_vpath_own_time(struct kunit *test)
+{
+	struct vpath_time now = { .cpu_ns = 7000, .wall_ns = 7000 };
+	struct kt_vpath *kt = kt_vpath_init(test);
+
+	kt->ctx.drv_data = &kt->v;
+	kt->v.seen.cpu_ns = 5000;
+	kt->v.inside_ns = 100;
+	KUNIT_EXPECT_EQ(test, vpath_own_ns(&kt->v, &now), 1900);
+	now.major = 3;
+	KUNIT_EXPECT_EQ(test, vpath_own_ns(&kt->v, &now), 1900 + 5000);
+	now.wall_ns = NSEC_PER_SEC;
+	KUNIT_EXPECT_EQ(test, vpath_own_ns(&kt->v, &now), 1900 + 3 * VPATH_MAJOR_NS);
+	now.major = 0;
+	vpath_account(&kt->ctx, &now);
+	KUNIT_EXPECT_EQ(test, kt->ctx.own_ns, 1900);
+	/* the program has gone, and its time with it */
+	now = (struct vpath_time){ .wall_ns = 2 * NSEC_PER_SEC };
+	vpath_account(&kt->ctx, &now);
+	KUNIT_EXPECT_EQ(test, kt->ctx.own_ns, 1901);
+	KUNIT_EXPECT_EQ(test, kt->v.seen.cpu_ns, 7000);
+	kt_vpath_end(kt);
+}
+
 static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_order),
 	KUNIT_CASE(kt_vpath_order_of_record),
@@ -230,6 +255,7 @@ static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_first_lie),
 	KUNIT_CASE(kt_vpath_lie),
 	KUNIT_CASE(kt_vpath_header),
+	KUNIT_CASE(kt_vpath_own_time),
 	{}
 };
 

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which pages of a context are tracked: one in 2^ctx->shift, and for the curves one in
+ * 2^regions.params.shift, the same or fewer.
+ *
+ * Locks: see core.c.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include "internal.h"
+
+#define MMPATH_CURVE_COARSER	5U	/* powers of two, at the most */
+
+/*
+ * With a replacement policy the order of all pages is worth having, and their curves
+ * at all these pages cost several times as much as the policy: they do with fewer, as
+ * long as there are enough.
+ */
+static unsigned int mmpath_curve_shift(const struct mmpath_ctx *ctx, unsigned int shift)
+{
+	unsigned long enough = get_mm_rss(ctx->mm) / MMPATH_CURVE_PAGES >> shift;
+
+	if (!mmpath_ctx_has_policy(ctx) || enough < 2)
+		return shift;
+	return shift + min_t(unsigned int, ilog2(enough), MMPATH_CURVE_COARSER);
+}
+
+/**
+ * mmpath_ctx_has_policy() - does somebody decide which of its pages leave memory?
+ * @ctx: the context
+ *
+ * Context: a hint unless ctx->lock is held.
+ */
+bool mmpath_ctx_has_policy(const struct mmpath_ctx *ctx)
+{
+	int i;
+
+	for (i = 0; i < READ_ONCE(ctx->nr_domains); i++)
+		if (READ_ONCE(ctx->domains[i]->lirs))
+			return true;
+	return false;
+}
+
+/**
+ * __mmpath_set_shift() - mmpath_set_shift(), with ctx->lock held
+ * @ctx: the context
+ * @shift: one page in 2^@shift; not finer than before
+ */
+void __mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
+{
+	unsigned int curve = mmpath_curve_shift(ctx, shift);
+	int i;
+
+	lockdep_assert_held(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	if (curve > ctx->regions.params.shift)
+		mmpath_regions_set_shift(&ctx->regions, curve);
+	else if (curve < ctx->regions.params.shift)
+		mmpath_regions_reset(&ctx->regions, curve);
+	WRITE_ONCE(ctx->shift, shift);
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_set_shift(ctx->domains[i], shift, curve);
+}
+
+/**
+ * mmpath_coarsen_curves() - a program may have grown, see mmpath_curve_shift()
+ * @ctx: the context, whose lock is held
+ */
+void mmpath_coarsen_curves(struct mmpath_ctx *ctx)
+{
+	if (mmpath_curve_shift(ctx, ctx->shift) > ctx->regions.params.shift)
+		__mmpath_set_shift(ctx, ctx->shift);
+}
+
+/* The shifts of the coarsest member; mmpath_mutex keeps members in @dom. */
+static unsigned int mmpath_coarsest(const struct mmpath_domain *dom, unsigned int *curve)
+{
+	unsigned int shift = 0;
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	lockdep_assert_held(&mmpath_mutex);
+	*curve = 0;
+	mmpath_for_each_ctx(ctx, id) {
+		if (!mmpath_ctx_in(ctx, dom))
+			continue;
+		shift = max(shift, ctx->shift);
+		/* may become coarser meanwhile, and the stack with it */
+		*curve = max(*curve, READ_ONCE(ctx->regions.params.shift));
+	}
+	return shift;
+}
+
+/**
+ * mmpath_set_shift() - change how many pages of a context are tracked
+ * @ctx: the context
+ * @shift: one page in 2^@shift
+ *
+ * The stacks keep the pages that are in the new sample. To a finer sample
+ * nothing is known of the other pages: the region stacks start again, and the
+ * merged stack stays as coarse as it is until it is reset. Context: may sleep;
+ * takes ctx->lock. Called with mmpath_mutex, which keeps members in their domains.
+ */
+void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
+{
+	bool finer = shift < ctx->shift;
+	unsigned int curve;
+	int i;
+
+	lockdep_assert_held(&mmpath_mutex);
+	mutex_lock(&ctx->lock);
+	__mmpath_set_shift(ctx, shift);
+	mutex_unlock(&ctx->lock);
+	for (i = 0; finer && i < ctx->nr_domains; i++)
+		mmpath_domain_refine(ctx->domains[i], mmpath_coarsest(ctx->domains[i], &curve));
+}
+
+/**
+ * mmpath_policy_began() - somebody decides now which pages of a domain leave memory
+ * @dom: the domain
+ *
+ * Its members' curves are of fewer pages from now on, and stay that when the policy ends
+ * until the sample changes for another reason. The policy began with the merged stack,
+ * which may sample more coarsely than the members do. Context: may sleep; takes
+ * mmpath_mutex.
+ */
+void mmpath_policy_began(struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	unsigned int curve;
+	unsigned long id;
+
+	mutex_lock(&mmpath_mutex);
+	mmpath_for_each_ctx(ctx, id) {
+		if (!mmpath_ctx_in(ctx, dom))
+			continue;
+		mutex_lock(&ctx->lock);
+		__mmpath_set_shift(ctx, ctx->shift);
+		mutex_unlock(&ctx->lock);
+	}
+	mmpath_domain_refine(dom, mmpath_coarsest(dom, &curve));
+	mutex_unlock(&mmpath_mutex);
+}
+
+/**
+ * mmpath_reset_domain() - empty the stack and the curve of a domain
+ * @dom: the domain
+ *
+ * The stack is as fine again as its coarsest member. Context: may sleep; takes
+ * mmpath_mutex.
+ */
+void mmpath_reset_domain(struct mmpath_domain *dom)
+{
+	unsigned int curve;
+
+	mutex_lock(&mmpath_mutex);
+	mmpath_coarsest(dom, &curve);
+	mmpath_domain_reset(dom, curve);
+	mutex_unlock(&mmpath_mutex);
+}
