@@ -8,12 +8,15 @@
  *
  * Locks, outermost first:
  *
+ *	mmpath_memcg_mutex	which cgroups are tracked (memcg.c)
+ *	 mmpath_replace_mutex	which have a policy (replace.c)
  *	mmpath_mutex		drivers, enabling, attach and detach, epochs
  *	  mmap_lock		read, for the page tables; written by others
  *	    a driver's		for example of the log of hardware
  *	     ctx->lock		regions and models of one context
  *	      domain->lock	merged stack; several in order of address
  *	        ctx->log_lock	head of the log
+ *	a replacer's lock	its reserve; a spinlock, from reclaim
  *
  * The hooks run under SRCU, which is what keeps a context and its driver data
  * alive there. From a fault only trylocks are used for mutexes: who does not
@@ -160,6 +163,24 @@ struct mmpath_ctx *mmpath_ctx_get(struct mm_struct *mm)
 }
 
 /**
+ * mmpath_ctx_by_id() - a context
+ * @id: its key in the table
+ *
+ * Return: with a reference, or NULL.
+ */
+struct mmpath_ctx *mmpath_ctx_by_id(u32 id)
+{
+	struct mmpath_ctx *ctx;
+
+	rcu_read_lock();
+	ctx = xa_load(&mmpath_ctxs, id);
+	if (ctx && !kref_get_unless_zero(&ctx->ref))
+		ctx = NULL;
+	rcu_read_unlock();
+	return ctx;
+}
+
+/**
  * mmpath_ctx_in() - is a context in a domain?
  * @ctx: the context
  * @dom: the domain
@@ -230,19 +251,6 @@ err_ctx:
 	return NULL;
 }
 
-/* The shift of the coarsest member of @dom, if that of @ctx is @shift */
-static unsigned int mmpath_coarsest(const struct mmpath_domain *dom,
-				    const struct mmpath_ctx *ctx, unsigned int shift)
-{
-	struct mmpath_ctx *other;
-	unsigned long id;
-
-	mmpath_for_each_ctx(other, id)
-		if (other != ctx && mmpath_ctx_in(other, dom))
-			shift = max(shift, READ_ONCE(other->shift));
-	return shift;
-}
-
 static int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 {
 	int i, ret = -ENOSPC;
@@ -255,11 +263,11 @@ static int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 		__mmpath_drain(ctx, true);
 		kref_get(&dom->ref);
 		mmpath_domain_join(dom);
-		mmpath_domain_set_shift(dom, mmpath_coarsest(dom, ctx, ctx->shift));
 		for (i = ctx->nr_domains; i && ctx->domains[i - 1] > dom; i--)
 			ctx->domains[i] = ctx->domains[i - 1];
 		ctx->domains[i] = dom;
 		WRITE_ONCE(ctx->nr_domains, ctx->nr_domains + 1);
+		__mmpath_set_shift(ctx, ctx->shift);
 		ret = 0;
 	}
 	mutex_unlock(&ctx->lock);
@@ -639,33 +647,6 @@ int mmpath_set_param(struct mmpath_driver *drv, struct mmpath_param *param,
 }
 
 /**
- * mmpath_set_shift() - change how many pages of a context are tracked
- * @ctx: the context
- * @shift: one page in 2^@shift
- *
- * The stacks keep the pages that are in the new sample. To a finer sample
- * nothing is known of the other pages: the region stacks start again, and the
- * merged stack stays as coarse as it is until it is reset. Context: may sleep;
- * takes ctx->lock. Called with mmpath_mutex, which keeps members in their domains.
- */
-void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
-{
-	int i;
-
-	mutex_lock(&ctx->lock);
-	__mmpath_drain(ctx, true);
-	if (shift > ctx->shift)
-		mmpath_regions_set_shift(&ctx->regions, shift);
-	else if (shift < ctx->shift)
-		mmpath_regions_reset(&ctx->regions, shift);
-	WRITE_ONCE(ctx->shift, shift);
-	for (i = 0; i < ctx->nr_domains; i++)
-		mmpath_domain_set_shift(ctx->domains[i],
-					mmpath_coarsest(ctx->domains[i], ctx, shift));
-	mutex_unlock(&ctx->lock);
-}
-
-/**
  * mmpath_end_burst() - the driver stops logging for a while
  * @ctx: of this context; what it logs after the pause is a new burst
  *
@@ -722,6 +703,7 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 	mmpath_drain_driver(ctx);
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
+	mmpath_coarsen_curves(ctx);
 	mmpath_regions_close_epoch(&ctx->regions, ctx->scale_num, ctx->scale_den);
 	for (i = 0; i < ctx->nr_domains; i++)
 		mmpath_domain_scale(ctx->domains[i], ctx);

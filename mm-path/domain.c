@@ -12,6 +12,8 @@
 #include <trace/events/mmpath.h>
 #include "internal.h"
 
+#define MMPATH_CONTEST_LEAST	128	/* pages of a simulated memory */
+
 /**
  * mmpath_domain_create() - a place for a merged curve
  *
@@ -86,15 +88,15 @@ void mmpath_domain_destroy(struct mmpath_domain *dom)
 /**
  * mmpath_domain_reset() - empty the stack and the curve
  * @dom: of this domain
+ * @shift: the stack keeps one page in 2^@shift from now on
  *
- * The stack is as fine again as its coarsest member.
  * A domain that had stopped for want of memory starts again.
  * Context: may sleep; takes the domain's lock.
  */
-void mmpath_domain_reset(struct mmpath_domain *dom)
+void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift)
 {
 	mutex_lock(&dom->lock);
-	mmpath_stack_reset(&dom->lru, dom->coarsest);
+	mmpath_stack_reset(&dom->lru, shift);
 	mmpath_mrc_reset(&dom->mrc);
 	dom->stopped = false;
 	dom->footprint = 0;
@@ -200,12 +202,41 @@ static u64 mmpath_domain_page(const struct mmpath_ctx *ctx, u64 page)
 	return (u64)ctx->id << MMPATH_VPN_BITS | page;
 }
 
+/**
+ * mmpath_domain_stop_policy() - nobody wants to know any more what is in memory
+ * @dom: the domain, whose lock is held
+ */
+void mmpath_domain_stop_policy(struct mmpath_domain *dom)
+{
+	lockdep_assert_held(&dom->lock);
+	if (dom->lirs)
+		mmpath_lirs_destroy(dom->lirs);
+	if (dom->contest)
+		mmpath_contest_destroy(dom->contest);
+	WRITE_ONCE(dom->lirs, NULL);
+	dom->contest = NULL;
+}
+
+static void mmpath_domain_touch_policy(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
+				       u64 page)
+{
+	if (dom->contest)
+		mmpath_contest_touch(dom->contest, page);
+	if (!dom->lirs || mmpath_lirs_touch(dom->lirs, page) != MMPATH_NOMEM)
+		return;
+	/* nobody knows which pages are in memory: reclaim is the kernel's again */
+	mmpath_domain_stop_policy(dom);
+	mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
+	trace_mmpath_drop(ctx->id, ctx->pid, "replacement out of memory");
+}
+
 void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page,
 			 bool again)
 {
 	s64 distance;
 
 	lockdep_assert_held(&dom->lock);
+	mmpath_domain_touch_policy(dom, ctx, mmpath_domain_page(ctx, page));
 	if (dom->stopped)
 		return;
 	distance = mmpath_stack_touch(&dom->lru, mmpath_domain_page(ctx, page));
@@ -234,6 +265,8 @@ unsigned int mmpath_domain_shift(const struct mmpath_domain *dom)
 	lockdep_assert_held(&dom->lock);
 	if (dom->recorder)
 		return 0;
+	if (dom->lirs)
+		return min(dom->lirs->shift, dom->lru.shift);
 	return dom->stopped ? MMPATH_MAX_SHIFT : dom->lru.shift;
 }
 
@@ -267,6 +300,17 @@ void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 {
 	lockdep_assert_held(&dom->lock);
 	dom->reach = max(dom->reach, READ_ONCE(ctx->pab_reach));
+}
+
+static void __mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+				   u64 first, u64 nr)
+{
+	lockdep_assert_held(&dom->lock);
+	mmpath_stack_forget(&dom->lru, mmpath_domain_page(ctx, first), nr);
+	if (dom->lirs)
+		mmpath_lirs_forget(dom->lirs, mmpath_domain_page(ctx, first), nr);
+	if (dom->contest)
+		mmpath_contest_forget(dom->contest, mmpath_domain_page(ctx, first), nr);
 }
 
 /**
@@ -333,6 +377,8 @@ void mmpath_domain_close_epoch(struct mmpath_domain *dom)
 	dom->scale_num = 1;
 	dom->scale_den = 1;
 	mmpath_mrc_close_epoch(&dom->mrc);
+	if (dom->contest)
+		mmpath_contest_close_epoch(dom->contest);
 	mutex_unlock(&dom->lock);
 }
 
@@ -345,7 +391,7 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	mmpath_domain_note(dom, ctx);
 	if (dom->nr_members == 1 && ctx->scale_num > ctx->scale_den)
 		mmpath_mrc_scale(&dom->mrc, ctx->scale_num, ctx->scale_den);
-	mmpath_stack_forget(&dom->lru, mmpath_domain_page(ctx, 0), MMPATH_VPN_MASK + 1);
+	__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	dom->nr_members--;
 	dom->cost_ns += ctx->cost_ns;
 	dom->own_ns += ctx->own_ns;
@@ -355,20 +401,75 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_domain_set_shift() - members sample more coarsely now, or less
+ * mmpath_domain_set_shift() - a member samples more coarsely now, or less
  * @dom: the domain
- * @shift: the coarsest of them keeps one page in 2^@shift
+ * @shift: it keeps one page in 2^@shift
+ * @curve: and one in 2^@curve for its curves
  *
  * The merged stack samples as coarsely as its coarsest member ever did, or more so if
  * it would be too large: to make it finer is to empty it, and to lose a round of
- * misses. mmpath_domain_reset() does. Context: takes the domain's lock.
+ * misses. mmpath_reset_domain() does. Context: takes the domain's lock.
  */
-void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift)
+void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift,
+			     unsigned int curve)
 {
 	mutex_lock(&dom->lock);
-	if (shift > dom->lru.shift && mmpath_stack_set_shift(&dom->lru, shift))
+	if (curve > dom->lru.shift && mmpath_stack_set_shift(&dom->lru, curve))
 		dom->stopped = true;
-	dom->coarsest = shift;
+	if (dom->lirs && shift > dom->lirs->shift)
+		mmpath_lirs_set_shift(dom->lirs, shift);
+	if (dom->contest && shift > dom->contest->seen.shift)
+		mmpath_contest_set_shift(dom->contest, shift);
+	mutex_unlock(&dom->lock);
+}
+
+/**
+ * mmpath_domain_start_lirs() - a policy wants to know what is in memory
+ * @dom: the domain
+ * @lirs: not in use yet; the domain's until mmpath_domain_stop_policy()
+ * @max_pages: see mmpath_lirs_init()
+ *
+ * It starts with what has been touched so far, in that order. What of it has left
+ * memory will be found out. Context: takes the domain's lock. Return: 0 or -ENOMEM.
+ */
+int mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs,
+			     u32 max_pages)
+{
+	bool more;
+	int ret = 0;
+	u64 page;
+
+	mutex_lock(&dom->lock);
+	mmpath_lirs_init(lirs, &dom->mem, max_pages, dom->lru.shift);
+	for (more = mmpath_stack_bottom(&dom->lru, &page); more && ret != MMPATH_NOMEM;
+	     more = mmpath_stack_above(&dom->lru, &page)) {
+		ret = mmpath_lirs_touch(lirs, page);
+		cond_resched();
+	}
+	if (ret != MMPATH_NOMEM)
+		WRITE_ONCE(dom->lirs, lirs);
+	else
+		mmpath_lirs_destroy(lirs);
+	mutex_unlock(&dom->lock);
+	return ret == MMPATH_NOMEM ? -ENOMEM : 0;
+}
+
+/**
+ * mmpath_domain_refine() - members sample less coarsely
+ * @dom: the domain
+ * @shift: the coarsest keeps one page in 2^@shift
+ *
+ * So may a policy, then. Context: takes the domain's lock.
+ */
+void mmpath_domain_refine(struct mmpath_domain *dom, unsigned int shift)
+{
+	mutex_lock(&dom->lock);
+	if (dom->lirs)
+		mmpath_lirs_refine(dom->lirs, shift);
+	/* what a contest knows is worth more than a finer sample, if it is no chance */
+	if (dom->contest && shift < dom->contest->seen.shift &&
+	    dom->contest->size >> dom->contest->seen.shift < MMPATH_CONTEST_LEAST)
+		mmpath_contest_reset(dom->contest, shift);
 	mutex_unlock(&dom->lock);
 }
 
@@ -385,7 +486,7 @@ void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ct
 			  u64 first, u64 nr)
 {
 	mutex_lock(&dom->lock);
-	mmpath_stack_forget(&dom->lru, mmpath_domain_page(ctx, first), nr);
+	__mmpath_domain_forget(dom, ctx, first, nr);
 	mutex_unlock(&dom->lock);
 }
 
@@ -406,5 +507,11 @@ void mmpath_domain_move(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 	if (mmpath_stack_move(&dom->lru, mmpath_domain_page(ctx, from),
 			      mmpath_domain_page(ctx, to), nr))
 		dom->stopped = true;
+	if (dom->lirs && mmpath_lirs_move(dom->lirs, mmpath_domain_page(ctx, from),
+					  mmpath_domain_page(ctx, to), nr))
+		mmpath_lirs_reset(dom->lirs, dom->lirs->shift);
+	if (dom->contest)
+		mmpath_contest_move(dom->contest, mmpath_domain_page(ctx, from),
+				    mmpath_domain_page(ctx, to), nr);
 	mutex_unlock(&dom->lock);
 }

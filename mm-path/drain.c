@@ -312,7 +312,7 @@ int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev)
 		return -ESRCH;
 	drv = READ_ONCE(ctx->drv);
 	if (ev->type > MMPATH_EVENT_LOST || ev->order > PMD_SHIFT - PAGE_SHIFT ||
-	    ev->addr >= mm->task_size) {
+	    ev->flags & ~(MMPATH_ACCESS_WRITE | MMPATH_ACCESS_AGAIN) || ev->addr >= mm->task_size) {
 		ret = -EINVAL;
 	} else if (drv && drv->inject) {
 		ret = 0;

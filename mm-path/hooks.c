@@ -72,6 +72,28 @@ u64 mmpath_cpu_ns(struct mm_struct *mm)
 	return ns;
 }
 
+/**
+ * mmpath_major_faults() - how often a program has waited for a page
+ * @mm: of the program
+ *
+ * Context: any but interrupts. Return: faults so far; 0 when it has gone.
+ */
+unsigned long mmpath_major_faults(struct mm_struct *mm)
+{
+	struct task_struct *owner, *t;
+	unsigned long faults = 0;
+
+	rcu_read_lock();
+	owner = rcu_dereference(mm->owner);
+	if (owner) {
+		faults = READ_ONCE(owner->signal->maj_flt);
+		for_each_thread(owner, t)
+			faults += READ_ONCE(t->maj_flt);
+	}
+	rcu_read_unlock();
+	return faults;
+}
+
 static u64 mmpath_enter(unsigned int flags)
 {
 	struct mmpath_trap *trap = get_cpu_ptr(&mmpath_trap);

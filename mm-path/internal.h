@@ -89,12 +89,14 @@ struct mmpath_recorder {
  * @lru: the merged stack of the members; pages are context id and page number
  * @mrc: its curve
  * @stopped: an allocation failed, the curve has ended
+ * @lirs: which of them are in memory; NULL if nobody wants to know
+ * @contest: which policy would miss least; NULL likewise
+ * @replacer: who wants to, see replace.c
  * @nr_members: contexts in it
  * @scale_num: what was counted in this epoch stands for @scale_num / @scale_den
  * @scale_den: times as much, because the driver paused
  * @recorder: of accesses, NULL until asked for
  * @footprint: the most the stack held, pages
- * @coarsest: the shift of the member that samples most coarsely
  * @reach: what drivers filtered out, pages
  * @stat: statistics of contexts that have gone
  * @cost_ns: theirs too
@@ -108,11 +110,13 @@ struct mmpath_domain {
 	struct mmpath_stack lru;
 	struct mmpath_mrc mrc;
 	bool stopped;
+	struct mmpath_lirs *lirs;
+	struct mmpath_contest *contest;
+	struct mmpath_replacer *replacer;
 	int nr_members;
 	u64 scale_num, scale_den;
 	struct mmpath_recorder *recorder;
 	u64 footprint;
-	unsigned int coarsest;
 	unsigned long reach;
 	unsigned long stat[NR_MMPATH_STATS];
 	u64 cost_ns, own_ns;
@@ -126,7 +130,8 @@ struct mmpath_domain {
  * @pid: of the owner when it was attached, for people to read
  * @drv: the driver, NULL between two
  * @drv_data: the driver's
- * @shift: one page in 2^shift is tracked (see mmpath_sampled())
+ * @shift: one page in 2^shift is tracked (see mmpath_sampled()); curves may be of
+ *	fewer (regions.params.shift)
  * @pab_reach: pages the driver filters out, for people to read
  * @number: what the hardware knows the context by, 0 if it does not
  * @log_lock: protects @log_head and the log's contents at it; innermost
@@ -321,7 +326,6 @@ extern const struct mmpath_mem mmpath_model_mem;
 
 /* core.c, for drivers */
 void mmpath_register_driver(struct mmpath_driver *drv);
-void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
 void mmpath_end_burst(struct mmpath_ctx *ctx);
 void mmpath_kick(struct mmpath_ctx *ctx);
 void mmpath_driver_lost(const struct mmpath_driver *drv);
@@ -341,13 +345,25 @@ void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom);
 bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom);
 struct mmpath_ctx *mmpath_ctx_get(struct mm_struct *mm);
 struct mmpath_ctx *mmpath_ctx_next(unsigned long *id);
+struct mmpath_ctx *mmpath_ctx_by_id(u32 id);
 void mmpath_ctx_put(struct mmpath_ctx *ctx);
 void mmpath_untrack_all(struct mmpath_domain *dom);
 void mmpath_find_pid(struct mmpath_ctx *ctx);
 
+/* sample.c */
+#define MMPATH_CURVE_PAGES	256U	/* enough for a curve, beside a policy */
+
+void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
+void __mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
+void mmpath_coarsen_curves(struct mmpath_ctx *ctx);
+bool mmpath_ctx_has_policy(const struct mmpath_ctx *ctx);
+void mmpath_policy_began(struct mmpath_domain *dom);
+void mmpath_reset_domain(struct mmpath_domain *dom);
+
 /* hooks.c */
 u64 mmpath_trap_ns(void);
 u64 mmpath_cpu_ns(struct mm_struct *mm);
+unsigned long mmpath_major_faults(struct mm_struct *mm);
 
 /* drain.c */
 void mmpath_log(struct mmpath_ctx *ctx, unsigned long record);
@@ -362,8 +378,13 @@ int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev);
 struct mmpath_domain *mmpath_domain_create(void);
 void mmpath_domain_destroy(struct mmpath_domain *dom);
 void mmpath_domain_put(struct mmpath_domain *dom);
-void mmpath_domain_reset(struct mmpath_domain *dom);
-void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift);
+void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift);
+void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift,
+			     unsigned int curve);
+void mmpath_domain_refine(struct mmpath_domain *dom, unsigned int shift);
+int mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs,
+			     u32 max_pages);
+void mmpath_domain_stop_policy(struct mmpath_domain *dom);
 unsigned int mmpath_domain_shift(const struct mmpath_domain *dom);
 void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page,
 			 bool again);
@@ -395,5 +416,31 @@ void mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom);
 void mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom);
 void mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom);
 void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom);
+
+/* replace.c */
+enum mmpath_mode {
+	MMPATH_MODE_NONE,
+	MMPATH_MODE_LRU,
+	MMPATH_MODE_MRU,
+	MMPATH_MODE_LIRS,
+	MMPATH_MODE_AUTO,
+	NR_MMPATH_MODES,
+};
+
+#ifdef CONFIG_MMPATH_REPLACE
+int mmpath_mode_by_name(const char *name);
+int mmpath_set_replace(struct mmpath_domain *dom, struct mem_cgroup *memcg,
+		       enum mmpath_mode mode);
+void mmpath_show_modes(struct seq_file *m, const struct mmpath_domain *dom);
+void mmpath_show_replace(struct seq_file *m, const struct mmpath_domain *dom);
+#else
+static inline int mmpath_set_replace(struct mmpath_domain *dom, struct mem_cgroup *memcg,
+				     enum mmpath_mode mode)
+{
+	return 0;
+}
+
+static inline void mmpath_show_replace(struct seq_file *m, const struct mmpath_domain *dom) { }
+#endif
 
 #endif /* _MM_PATH_INTERNAL_H */

@@ -60,6 +60,7 @@ err_free:
 static void mmpath_memcg_del(struct mmpath_memcg *pm)
 {
 	lockdep_assert_held(&mmpath_memcg_mutex);
+	mmpath_set_replace(pm->dom, mem_cgroup_from_css(pm->css), MMPATH_MODE_NONE);
 	xa_erase(&mmpath_memcgs, pm->css->id);
 	mmpath_untrack_all(pm->dom);
 	mmpath_domain_destroy(pm->dom);
@@ -237,10 +238,42 @@ static ssize_t mmpath_mrc_write(struct kernfs_open_file *of, char *buf, size_t n
 	mutex_lock(&mmpath_memcg_mutex);
 	pm = mmpath_memcg_find(of_css(of));
 	if (pm)
-		mmpath_domain_reset(pm->dom);
+		mmpath_reset_domain(pm->dom);
 	mutex_unlock(&mmpath_memcg_mutex);
 	return pm ? nbytes : -ENODATA;
 }
+
+#ifdef CONFIG_MMPATH_REPLACE
+static int mmpath_replace_show(struct seq_file *m, void *v)
+{
+	struct mmpath_memcg *pm;
+
+	mutex_lock(&mmpath_memcg_mutex);
+	pm = mmpath_memcg_find(seq_css(m));
+	mmpath_show_modes(m, pm ? pm->dom : NULL);
+	mutex_unlock(&mmpath_memcg_mutex);
+	return 0;
+}
+
+static ssize_t mmpath_replace_write(struct kernfs_open_file *of, char *buf, size_t nbytes,
+				    loff_t off)
+{
+	int mode = mmpath_mode_by_name(strstrip(buf));
+	struct mmpath_memcg *pm;
+	int ret = 0;
+
+	if (mode < 0)
+		return mode;
+	mutex_lock(&mmpath_memcg_mutex);
+	pm = mmpath_memcg_find(of_css(of));
+	if (pm)
+		ret = mmpath_set_replace(pm->dom, mem_cgroup_from_css(pm->css), mode);
+	else if (mode != MMPATH_MODE_NONE)
+		ret = -ENODATA;
+	mutex_unlock(&mmpath_memcg_mutex);
+	return ret ?: nbytes;
+}
+#endif
 
 static struct cftype mmpath_files[] = {
 	{
@@ -270,6 +303,14 @@ static struct cftype mmpath_files[] = {
 		.flags = CFTYPE_NOT_ON_ROOT,
 		.seq_show = mmpath_stat_show,
 	},
+#ifdef CONFIG_MMPATH_REPLACE
+	{
+		.name = "path.replace",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = mmpath_replace_show,
+		.write = mmpath_replace_write,
+	},
+#endif
 	{ }	/* terminate */
 };
 

@@ -271,4 +271,5 @@ void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 	seq_printf(m, "coverage_permille %u\n", contexts ? 1000 >> min(shift, 31U) : 0);
 	seq_printf(m, "model_bytes %lu\n", bytes + READ_ONCE(dom->mem.bytes));
 	seq_printf(m, "driver %s\n", drv ? drv->name : "none");
+	mmpath_show_replace(m, dom);
 }

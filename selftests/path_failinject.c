@@ -52,9 +52,13 @@ static void fail(const char *which, unsigned int percent, bool all)
 	set(which, "probability", value);
 }
 
+/* Opening that file may fail, too. */
 static void make_it_fail(bool on)
 {
-	path_write("/proc/self/make-it-fail", on ? "1" : "0");
+	int tries = 100;
+
+	while (path_write("/proc/self/make-it-fail", on ? "1" : "0") && tries--)
+		;
 }
 
 /* Pages all over a big mapping: each needs memory in the models. */
@@ -177,16 +181,69 @@ static void test_control(void)
 	path_cg_remove(cg);
 }
 
+#define SWAP_PAGES	1024UL
+
+static int swap_round(void *arg)
+{
+	char *p = path_map(SWAP_PAGES * PAGE, false);
+	unsigned long round, i, bad = 0;
+
+	make_it_fail(true);
+	for (round = 0; round < 4; round++)
+		for (i = 0; i < SWAP_PAGES; i++)
+			bad += (*(__volatile__ unsigned long *)(p + i * PAGE + i % 500 * 8))++ !=
+				round;
+	make_it_fail(false);
+	if (bad)
+		ksft_print_msg("%lu pages wrong\n", bad);
+	return bad ? KSFT_FAIL : KSFT_PASS;
+}
+
+/* The policy changes in a task whose allocations fail, of a program whose do, too. */
+static void test_replace(void)
+{
+	static const char * const policies[] = { "lirs", "none", "mru", "lru", "none" };
+	char *cg = path_cg(NULL, "replace");
+	int i, status = -1, ret = 0, failed = 0;
+	pid_t pid;
+
+	path_track(cg, true);
+	if (path_cg_write(cg, "memory.path.replace", "lirs") || !path_have_swap()) {
+		ksft_test_result_skip("needs memory.path.replace and swap\n");
+		path_cg_remove(cg);
+		return;
+	}
+	path_cg_write(cg, "memory.max", "3M");
+	pid = path_spawn(cg, swap_round, NULL);
+	fail("failslab", 3, true);
+	for (i = 0; !waitpid(pid, &status, WNOHANG); i++) {
+		make_it_fail(true);
+		ret = path_cg_write(cg, "memory.path.replace", policies[i % ARRAY_SIZE(policies)]);
+		make_it_fail(false);
+		failed += !!ret;
+		if (ret && ret != -ENOMEM)
+			break;
+		path_sleep_ms(50);
+	}
+	fail("failslab", 0, true);
+	ksft_print_msg("%d of %d writes failed, the last with %d\n", failed, i, ret);
+	if (!i || (ret && ret != -ENOMEM))
+		path_wait(pid, 0);
+	ksft_test_result(i && (!ret || ret == -ENOMEM) && !status,
+			 "the policy changes while allocations fail\n");
+	path_cg_remove(cg);
+}
+
 int main(void)
 {
 	static const char * const which[] = { "failslab", "fail_page_alloc" };
 	char file[256];
 	size_t i, k;
 
-	path_start(8, 120);
+	path_start(9, 120);
 	if (access(DEBUGFS "failslab/probability", W_OK) ||
 	    access("/proc/self/make-it-fail", W_OK)) {
-		for (i = 0; i < 8; i++)
+		for (i = 0; i < 9; i++)
 			ksft_test_result_skip("no CONFIG_FAILSLAB\n");
 		ksft_finished();
 	}
@@ -196,9 +253,13 @@ int main(void)
 			path_save(file);
 		}
 	path_exact(64);
+	/* on a slow machine the end of an epoch would drain the log, and nothing fail */
+	path_set("epoch_ms", "60000");
 	test_models("failslab");
 	test_models("fail_page_alloc");
+	path_set("epoch_ms", "200");
 	test_life();
 	test_control();
+	test_replace();
 	ksft_finished();
 }

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/swap.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -163,6 +164,125 @@ static void save_ours(void)
 	}
 }
 
+/* Swap */
+
+#define NULLB		"/sys/kernel/config/nullb/" PATH_DISK
+#define ZRAM		"/sys/class/zram-control/"
+#define MAX_SWAPS	8
+
+static char swaps_taken[MAX_SWAPS][NAME], our_swap[NAME];
+static __volatile__ int nr_swaps_taken, our_zram = -1;
+
+bool path_have_swap(void)
+{
+	char buf[256];
+	int len = path_read("/proc/swaps", buf, sizeof(buf));
+
+	return len > 0 && strchr(buf, '\n') && strchr(buf, '\n')[1];
+}
+
+bool path_swap_off(void)
+{
+	char *text = path_slurp("/proc/swaps"), *line;
+
+	for (line = text ? strchr(text, '\n') : NULL; line && line[1] == '/';
+	     line = strchr(line + 1, '\n')) {
+		if (nr_swaps_taken == MAX_SWAPS ||
+		    sscanf(line + 1, "%255s", swaps_taken[nr_swaps_taken]) != 1)
+			break;
+		if (!swapoff(swaps_taken[nr_swaps_taken]))
+			nr_swaps_taken++;
+	}
+	free(text);
+	return !path_have_swap();
+}
+
+/* As mkswap does. */
+static bool make_swap(const char *dev, unsigned int mib)
+{
+	char page[PAGE] = "";
+	uint32_t *info = (uint32_t *)(page + 1024);
+	int fd = open(dev, O_WRONLY | O_CLOEXEC);
+	bool good;
+
+	info[0] = 1;
+	info[1] = mib * (MIB / PAGE) - 1;
+	memcpy(page + PAGE - 10, "SWAPSPACE2", 10);
+	good = fd >= 0 && write(fd, page, PAGE) == (ssize_t)PAGE && !fsync(fd);
+	close(fd);
+	return good && !swapon(dev, SWAP_FLAG_PREFER | 100);
+}
+
+bool path_swap_null(unsigned int mib)
+{
+	static const char * const set[][2] = {
+		{ "blocksize", "4096" }, { "memory_backed", "1" }, { "irqmode", "2" },
+		{ "completion_nsec", "20000" }, { "power", "1" },
+	};
+	char file[NAME], value[16];
+	size_t i;
+
+	if (mkdir(NULLB, 0755))
+		return false;
+	snprintf(our_swap, sizeof(our_swap), "/dev/" PATH_DISK);
+	snprintf(value, sizeof(value), "%u", mib);
+	path_write(NULLB "/size", value);
+	for (i = 0; i < ARRAY_SIZE(set); i++) {
+		snprintf(file, sizeof(file), NULLB "/%s", set[i][0]);
+		path_write(file, set[i][1]);
+	}
+	return make_swap(our_swap, mib);
+}
+
+bool path_swap_bad(const char *sectors)
+{
+	return !path_write(NULLB "/badblocks", sectors);
+}
+
+bool path_swap_zram(unsigned int mib)
+{
+	char file[NAME], value[16];
+	long long number = path_number(ZRAM "hot_add");
+
+	if (number < 0)
+		return false;
+	our_zram = number;
+	snprintf(our_swap, sizeof(our_swap), "/dev/zram%d", our_zram);
+	snprintf(file, sizeof(file), "/sys/block/zram%d/disksize", our_zram);
+	snprintf(value, sizeof(value), "%uM", mib);
+	return !path_write(file, value) && make_swap(our_swap, mib);
+}
+
+bool path_swap_again(void)
+{
+	return !swapoff(our_swap) && !swapon(our_swap, SWAP_FLAG_PREFER | 100);
+}
+
+static void remove_zram(void)
+{
+	char file[NAME] = "/sys/block/zram", *at = file + strlen(file), value[2] = "0";
+
+	/* one digit will do: no snprintf() in a signal handler */
+	value[0] += our_zram;
+	strcat(strcat(at, value), "/reset");
+	path_write(file, "1");
+	path_write(ZRAM "hot_remove", value);
+	our_zram = -1;
+}
+
+void path_swap_restore(void)
+{
+	while (nr_swaps_taken)
+		swapon(swaps_taken[--nr_swaps_taken], 0);
+	if (our_swap[0])
+		swapoff(our_swap);
+	our_swap[0] = '\0';
+	if (our_zram >= 0)
+		remove_zram();
+	path_write(NULLB "/power", "0");
+	rmdir(NULLB);
+}
+
 static void remove_cgroup(const char *dir)
 {
 	struct timespec wait = { .tv_nsec = 20 * 1000 * 1000 };
@@ -185,6 +305,7 @@ void path_restore(void)
 		if (cgroups[i][0])
 			remove_cgroup(cgroups[i]);
 	nr_cgroups = 0;
+	path_swap_restore();
 	/* twice: some values are only good together */
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < nr_knobs; i++)
@@ -255,6 +376,21 @@ long long path_get(const char *knob)
 
 	snprintf(file, sizeof(file), PATH_SYSFS "%s", knob);
 	return path_number(file);
+}
+
+void path_vpath_exact(unsigned int pab_entries)
+{
+	path_set(PATH_VPATH "pab_entries", "%u", pab_entries);
+	path_set(PATH_VPATH "pab_ways", "16");
+	path_set(PATH_VPATH "tlb_ways", "4");
+	path_set(PATH_VPATH "tlb_entries", "16");
+	path_set(PATH_VPATH "filter_entries", "4");
+	path_set(PATH_VPATH "relog", "0");
+	path_set(PATH_VPATH "sample_shift", "0");
+	path_set(PATH_VPATH "duty_percent", "100");
+	path_set(PATH_VPATH "interrupt", "0");
+	path_set(PATH_VPATH "threshold", "128");
+	path_set(PATH_VPATH "overhead_target", "0");
 }
 
 void path_exact(unsigned int pab_entries)
@@ -641,12 +777,4 @@ unsigned long path_now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
-}
-
-bool path_have_swap(void)
-{
-	char buf[256];
-	int len = path_read("/proc/swaps", buf, sizeof(buf));
-
-	return len > 0 && strchr(buf, '\n') && strchr(buf, '\n')[1];
 }

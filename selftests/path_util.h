@@ -60,6 +60,8 @@ long long path_get(const char *knob);
 void path_save(const char *file);
 /* Exact tracking with a small PAB: what most tests want. Enables it. */
 void path_exact(unsigned int pab_entries);
+/* Parameters of vpath that track exactly; taken over when it is chosen. */
+void path_vpath_exact(unsigned int pab_entries);
 
 /* cgroups. @parent NULL: the root. Must succeed. */
 char *path_cg(const char *parent, const char *name);
@@ -132,6 +134,20 @@ char *path_map(size_t bytes, bool huge);
 unsigned long path_rand(unsigned long *state);
 void path_sleep_ms(unsigned int ms);
 unsigned long path_now_ms(void);
+
+/*
+ * Swap. Other disks than the system has: no other (path_swap_off()), or one of ours
+ * before all others, of null_blk, with bad sectors ("+first-last"), or zram. They are as
+ * before after path_swap_restore(), which is also called at the end.
+ */
+#define PATH_DISK	"nullb_path"
 bool path_have_swap(void);
+bool path_swap_off(void);
+bool path_swap_null(unsigned int mib);
+bool path_swap_bad(const char *sectors);
+bool path_swap_zram(unsigned int mib);
+/* Ours off and on. */
+bool path_swap_again(void);
+void path_swap_restore(void);
 
 #endif /* PATH_UTIL_H */

@@ -11,8 +11,10 @@
 #include <linux/jump_label.h>
 #include <linux/mm_types.h>
 
+struct mem_cgroup;
 struct task_struct;
 struct vm_fault;
+struct zone;
 
 #ifdef CONFIG_MMPATH
 
@@ -210,6 +212,35 @@ static inline void mmpath_memcg_attach(void)
 }
 #else
 static inline void mmpath_memcg_attach(void) { }
+#endif
+
+#ifdef CONFIG_MMPATH_REPLACE
+DECLARE_STATIC_KEY_FALSE(mmpath_replace_key);
+
+/* Is anybody asked for victims? */
+static inline bool mmpath_replacing(void)
+{
+	return static_branch_unlikely(&mmpath_replace_key);
+}
+
+/*
+ * Reclaim of @nr pages below @memcg (NULL: of all), in @zone or a lower one of its node:
+ * adds to @reclaimed what was freed here. True if that is enough.
+ */
+bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, int priority,
+			unsigned long nr, unsigned long *reclaimed, unsigned long *scanned);
+#else
+static inline bool mmpath_replacing(void)
+{
+	return false;
+}
+
+static inline bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp,
+				      int priority, unsigned long nr,
+				      unsigned long *reclaimed, unsigned long *scanned)
+{
+	return false;
+}
 #endif
 
 #endif /* _LINUX_MMPATH_H */

@@ -77,6 +77,13 @@ static void kt_log_full(struct kunit *test)
 	kt_ctx_end(test, ctx, dom);
 }
 
+static void kt_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
+{
+	mutex_lock(&mmpath_mutex);
+	mmpath_set_shift(ctx, shift);
+	mutex_unlock(&mmpath_mutex);
+}
+
 /* A driver that tracks a part of the pages from the start: the curve knows. */
 static void kt_join_sampled(struct kunit *test)
 {
@@ -84,13 +91,140 @@ static void kt_join_sampled(struct kunit *test)
 	struct mmpath_ctx *ctx = kt_ctx(test, &first);
 
 	KUNIT_ASSERT_NOT_NULL(test, dom);
-	mmpath_set_shift(ctx, 3);
+	kt_set_shift(ctx, 3);
 	KUNIT_EXPECT_EQ(test, first->lru.shift, 3);
 	KUNIT_ASSERT_EQ(test, mmpath_add_domain(ctx, dom), 0);
 	KUNIT_EXPECT_EQ(test, dom->lru.shift, 3);
 	KUNIT_EXPECT_EQ(test, mmpath_del_domain(ctx, dom), 1);
 	mmpath_domain_destroy(dom);
 	kt_ctx_end(test, ctx, first);
+}
+
+/* A merged stack gets coarser with a member at once, finer when it is reset or empty. */
+static void kt_reset_shift(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	u32 id;
+
+	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &id, ctx, XA_LIMIT(1, MMPATH_MAX_CTX),
+				       GFP_KERNEL), 0);
+	kt_set_shift(ctx, 5);
+	kt_set_shift(ctx, 2);
+	KUNIT_EXPECT_EQ(test, dom->lru.shift, 5);
+	mmpath_reset_domain(dom);
+	KUNIT_EXPECT_EQ(test, dom->lru.shift, 2);
+	xa_erase(&mmpath_ctxs, id);
+	mmpath_reset_domain(dom);
+	KUNIT_EXPECT_EQ(test, dom->lru.shift, 0);
+	kt_set_shift(ctx, 6);
+	mmpath_domain_leave(dom, ctx);
+	mmpath_domain_join(dom);
+	KUNIT_EXPECT_EQ(test, dom->lru.shift, 0);
+	kt_ctx_end(test, ctx, dom);
+}
+
+static void kt_stop_policy(struct mmpath_domain *dom)
+{
+	mutex_lock(&dom->lock);
+	mmpath_domain_stop_policy(dom);
+	mutex_unlock(&dom->lock);
+}
+
+/* With a policy the curves are of fewer pages, and the policy sees all. */
+static void kt_curve_shift(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	struct mmpath_lirs lirs;
+	unsigned long i;
+
+	add_mm_counter(ctx->mm, MM_ANONPAGES, 16 * MMPATH_CURVE_PAGES);
+	kt_set_shift(ctx, 0);
+	KUNIT_EXPECT_EQ(test, ctx->regions.params.shift, 0);
+	KUNIT_ASSERT_EQ(test, mmpath_domain_start_lirs(dom, &lirs, 1000), 0);
+	kt_set_shift(ctx, 0);
+	KUNIT_EXPECT_EQ(test, ctx->shift, 0);
+	KUNIT_EXPECT_EQ(test, ctx->regions.params.shift, 4);
+	KUNIT_EXPECT_EQ(test, dom->lru.shift, 4);
+	for (i = 0; i < KT_LOG; i++)
+		mmpath_log(ctx, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
+	mmpath_drain(ctx);
+	KUNIT_EXPECT_EQ(test, lirs.nr_lirs, KT_LOG);
+	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, KT_LOG / 16);
+	KUNIT_EXPECT_EQ(test, ctx->regions.rest->lru.nr_pages, KT_LOG / 16);
+	/* coarser than the policy wants, and back */
+	kt_set_shift(ctx, 3);
+	KUNIT_EXPECT_EQ(test, ctx->regions.params.shift, 4);
+	KUNIT_EXPECT_EQ(test, lirs.nr_lirs, KT_LOG / 8);
+	mmpath_domain_refine(dom, 1);
+	KUNIT_EXPECT_EQ(test, lirs.nr_lirs, KT_LOG / 2);
+	kt_stop_policy(dom);
+	add_mm_counter(ctx->mm, MM_ANONPAGES, -16 * (long)MMPATH_CURVE_PAGES);
+	kt_ctx_end(test, ctx, dom);
+}
+
+/* A second policy begins with curves that the first one has made coarse. */
+static void kt_policy_again(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	struct mmpath_lirs lirs;
+	unsigned long i;
+	int round;
+	u32 id;
+
+	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &id, ctx, XA_LIMIT(1, MMPATH_MAX_CTX),
+				       GFP_KERNEL), 0);
+	add_mm_counter(ctx->mm, MM_ANONPAGES, 16 * MMPATH_CURVE_PAGES);
+	for (round = 0; round < 2; round++) {
+		KUNIT_ASSERT_EQ(test, mmpath_domain_start_lirs(dom, &lirs, 1000), 0);
+		mmpath_policy_began(dom);
+		KUNIT_EXPECT_EQ(test, dom->lru.shift, 4);
+		KUNIT_EXPECT_EQ(test, lirs.shift, 0);
+		for (i = 0; i < KT_LOG; i++)
+			mmpath_log(ctx, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
+		mmpath_drain(ctx);
+		KUNIT_EXPECT_EQ(test, lirs.nr_lirs, KT_LOG);
+		kt_stop_policy(dom);
+	}
+	xa_erase(&mmpath_ctxs, id);
+	add_mm_counter(ctx->mm, MM_ANONPAGES, -16 * (long)MMPATH_CURVE_PAGES);
+	kt_ctx_end(test, ctx, dom);
+}
+
+static void *kt_no_memory(struct mmpath_mem *mem, size_t bytes)
+{
+	return NULL;
+}
+
+/* Without memory a policy ends, and its contest with it; the next one starts afresh. */
+static void kt_policy_no_memory(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	struct mmpath_contest *contest = kunit_kzalloc(test, sizeof(*contest), GFP_KERNEL);
+	struct mmpath_lirs lirs;
+
+	KUNIT_ASSERT_NOT_NULL(test, contest);
+	KUNIT_ASSERT_EQ(test, mmpath_domain_start_lirs(dom, &lirs, 1000), 0);
+	KUNIT_ASSERT_EQ(test, mmpath_contest_init(contest, &dom->mem, 100, 0), 0);
+	dom->contest = contest;
+	KUNIT_EXPECT_TRUE(test, mmpath_ctx_has_policy(ctx));
+	mmpath_log(ctx, kt_page(1));
+	mmpath_drain(ctx);
+	KUNIT_EXPECT_EQ(test, lirs.nr_lirs, 1);
+	dom->mem.alloc = kt_no_memory;
+	mmpath_log(ctx, mmpath_record(512UL << (9 + PAGE_SHIFT), 9, false));
+	mmpath_drain(ctx);
+	dom->mem.alloc = mmpath_model_mem.alloc;
+	KUNIT_EXPECT_NULL(test, dom->lirs);
+	KUNIT_EXPECT_NULL(test, dom->contest);
+	KUNIT_EXPECT_FALSE(test, mmpath_ctx_has_policy(ctx));
+	KUNIT_EXPECT_GE(test, atomic_long_read(&ctx->stat[MMPATH_STOPPED_NOMEM]), 1);
+	KUNIT_ASSERT_EQ(test, mmpath_domain_start_lirs(dom, &lirs, 1000), 0);
+	kt_stop_policy(dom);
+	kt_ctx_end(test, ctx, dom);
 }
 
 /* Round and round the ring, what comes out is what went in. */
@@ -156,7 +290,7 @@ static void kt_feed_huge(struct kunit *test)
 	mmpath_log(ctx, mmpath_record(512 << PAGE_SHIFT, 9, false));
 	mmpath_drain(ctx);
 	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 512);
-	mmpath_set_shift(ctx, 4);
+	kt_set_shift(ctx, 4);
 	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 32);
 	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 512);
 	mmpath_log(ctx, mmpath_record(1024 << PAGE_SHIFT, 9, false));
@@ -202,6 +336,10 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_record_packing),
 	KUNIT_CASE(kt_log_full),
 	KUNIT_CASE(kt_join_sampled),
+	KUNIT_CASE(kt_reset_shift),
+	KUNIT_CASE(kt_curve_shift),
+	KUNIT_CASE(kt_policy_again),
+	KUNIT_CASE(kt_policy_no_memory),
 	KUNIT_CASE(kt_drain_order),
 	KUNIT_CASE(kt_half_full),
 	KUNIT_CASE(kt_feed_huge),

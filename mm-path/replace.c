@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Replacement: which page of a cgroup leaves memory (thesis 4.3).
+ *
+ * The kernel's own reclaim does not know in which order pages were touched. When it
+ * looks for memory in a cgroup that has memory.path.replace, it asks here first, and
+ * looks by itself for what it does not get:
+ *
+ *	record -> domain -> policy (lirs.c): a victim when asked
+ *
+ *	worker:  victim -> unmapped, written to swap -> reserve
+ *	reclaim: reserve -> freed
+ *
+ * A dirty page cannot be freed at once, and who needs a page cannot wait for the
+ * disk. So a worker has victims written ahead. They stay in the swap cache, still
+ * charged and still found by the program if it touches them after all; the reserve
+ * remembers their swap entries, and takes no reference. Reclaim frees those which are
+ * still clean and unmapped. It takes no lock of an mm and waits for nothing.
+ *
+ * What a worker wrote ahead in vain costs a write and a minor fault. So does the kernel's
+ * own guess; the reserve is a few pages in a hundred.
+ *
+ * The kernel's reclaim must go on for the pages that no policy knows: of files, of
+ * programs that are not tracked, read ahead and not touched yet. It gets as large a
+ * share of the calls as they have of the cgroup's pages.
+ *
+ * Locks: those of core.c, and inside of all a spinlock for the reserve. Reclaim holds
+ * SRCU of its own, which keeps a replacer alive.
+ */
+#include <linux/hash.h>
+#include <linux/memcontrol.h>
+#include <linux/rculist.h>
+#include <linux/sched/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/swap.h>
+#include <linux/string.h>
+#include "../internal.h"
+#include "replace.h"
+
+#define MMPATH_RESERVE_LEAST	64U
+#define MMPATH_RESERVE_SHARE	32	/* one page in so many is in the reserve */
+#define MMPATH_PAUSE		(HZ / 10)	/* when no victim could be taken */
+#define MMPATH_CONTEST_PAGES	1536U	/* sampled, that each simulation may know */
+#define MMPATH_REPLACE_PAGES	(1U << 20)	/* sampled, that a policy knows */
+
+static const char * const mmpath_replace_names[NR_MMPATH_REPLACE_COUNTS] = {
+	[MMPATH_SUPPLIED]		= "supplied",
+	[MMPATH_MISSED]			= "missed",
+	[MMPATH_LEFT]			= "left",
+	[MMPATH_WRITTEN]		= "written",
+	[MMPATH_FREED]			= "freed",
+	[MMPATH_REUSED]			= "reused",
+	[MMPATH_GONE]			= "gone",
+	[MMPATH_REFUSED_FILE]		= "refused_file",
+	[MMPATH_REFUSED_SHARED]		= "refused_shared",
+	[MMPATH_REFUSED_HUGE]		= "refused_huge",
+	[MMPATH_REFUSED_PINNED]		= "refused_pinned",
+	[MMPATH_REFUSED_LOCKED]		= "refused_locked",
+	[MMPATH_REFUSED_LOW]		= "refused_low",
+	[MMPATH_REFUSED_BUSY]		= "refused_busy",
+};
+
+DEFINE_STATIC_KEY_FALSE(mmpath_replace_key);
+static LIST_HEAD(mmpath_replacers);
+static DEFINE_MUTEX(mmpath_replace_mutex);	/* who changes the list */
+/* Reclaim may write pages: who waits for the hooks of faults need not wait for that. */
+DEFINE_STATIC_SRCU(mmpath_replace_srcu);
+
+static const char * const mmpath_mode_names[NR_MMPATH_MODES] = {
+	[MMPATH_MODE_NONE]	= "none",
+	[MMPATH_MODE_LRU]	= "lru",
+	[MMPATH_MODE_MRU]	= "mru",
+	[MMPATH_MODE_LIRS]	= "lirs",
+	[MMPATH_MODE_AUTO]	= "auto",
+};
+
+/* Whose choice it is now; LRU is LIRS without a LIR set. */
+static enum mmpath_policy mmpath_policy(const struct mmpath_replacer *r)
+{
+	switch (READ_ONCE(r->mode)) {
+	case MMPATH_MODE_AUTO:
+		return READ_ONCE(r->contest.winner);
+	case MMPATH_MODE_MRU:
+		return MMPATH_POLICY_MRU;
+	default:
+		return MMPATH_POLICY_LIRS;
+	}
+}
+
+/* Pages of @memcg and those below it that reclaim could find */
+static unsigned long mmpath_evictable(struct mem_cgroup *memcg)
+{
+	unsigned long pages = memcg_page_state(memcg, NR_SLAB_RECLAIMABLE_B) >> PAGE_SHIFT;
+	enum lru_list lru;
+
+	for (lru = 0; lru <= LRU_ACTIVE_FILE; lru++)
+		pages += memcg_page_state(memcg, NR_LRU_BASE + lru);
+	return pages;
+}
+
+/* In proportion to the pages below @memcg that @r does not know, it is the kernel's own turn. */
+static bool mmpath_next_turn(struct mmpath_replacer *r, struct mem_cgroup *memcg)
+{
+	bool below = mem_cgroup_is_descendant(memcg, r->memcg);
+	unsigned long all = mmpath_evictable(below ? r->memcg : memcg);
+	unsigned long known = READ_ONCE(r->known) + mmpath_reserved(r);
+	unsigned int turn;
+
+	if (mmpath_policy(r) == MMPATH_POLICY_KERNEL)
+		return true;
+	if (known >= all)
+		return false;
+	turn = READ_ONCE(r->turn) + (all - known) * 256 / all;
+	WRITE_ONCE(r->turn, turn % 256);
+	return turn >= 256;
+}
+
+/*
+ * Reclaim comes again with a lower @priority until it has enough, and looks at nothing
+ * of a small cgroup at first. So a turn is for all that: it is remembered, by a hash of
+ * the task. Two with the same one share their turns, which does no harm.
+ */
+static bool mmpath_kernels_turn(struct mmpath_replacer *r, struct mem_cgroup *memcg, int priority)
+{
+	unsigned int bit = hash_32(current->pid, ilog2(BITS_PER_LONG));
+
+	if (priority == DEF_PRIORITY)
+		assign_bit(bit, &r->left_to, mmpath_next_turn(r, memcg));
+	return test_bit(bit, &r->left_to);
+}
+
+/* Is it @r that knows of pages in @memcg, and may they be taken? */
+static bool mmpath_serves(const struct mmpath_replacer *r, struct mem_cgroup *memcg)
+{
+	struct mem_cgroup *target = memcg ?: root_mem_cgroup;
+
+	if (mem_cgroup_is_descendant(target, r->memcg))
+		return true;
+	return mem_cgroup_is_descendant(r->memcg, target) && !mmpath_protected(r->memcg, target);
+}
+
+/*
+ * In its own turns, too, the kernel finds the clean pages of the reserve before all
+ * others. So that a cgroup does not pay for its neighbours, no more is written ahead
+ * for reclaim above it than it was asked for.
+ */
+static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mem_cgroup *memcg,
+				struct zone *zone, int priority, unsigned long nr,
+				unsigned long *scanned)
+{
+	bool own = memcg && mem_cgroup_is_descendant(memcg, r->memcg);
+	unsigned int want = READ_ONCE(r->target);
+	unsigned long freed = 0;
+
+	if (mmpath_kernels_turn(r, memcg ?: root_mem_cgroup, priority)) {
+		mmpath_replace_add(r, MMPATH_LEFT, nr);
+		if (!own)
+			return 0;
+	} else {
+		freed = mmpath_supply(r, memcg, zone, nr, scanned);
+	}
+	if (!own)
+		want = min_t(unsigned long, want, nr);
+	if (mmpath_reserved(r) < want * 3 / 4 && time_after_eq(jiffies, READ_ONCE(r->not_before))) {
+		WRITE_ONCE(r->fill, want);
+		queue_work(system_unbound_wq, &r->work);
+	}
+	return freed;
+}
+
+/* Reclaim that finds something wakes a kswapd that had given up, as shrink_node() does. */
+bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, int priority,
+			unsigned long nr, unsigned long *reclaimed, unsigned long *scanned)
+{
+	unsigned long before = *reclaimed;
+	struct mmpath_replacer *r;
+	int idx;
+
+	if ((gfp & (__GFP_IO | __GFP_FS)) != (__GFP_IO | __GFP_FS))
+		return false;
+	idx = srcu_read_lock(&mmpath_replace_srcu);
+	list_for_each_entry_srcu(r, &mmpath_replacers, node,
+				 srcu_read_lock_held(&mmpath_replace_srcu)) {
+		if (*reclaimed >= nr)
+			break;
+		if (mmpath_serves(r, memcg))
+			*reclaimed += mmpath_ask(r, memcg, zone, priority, nr - *reclaimed,
+						 scanned);
+	}
+	srcu_read_unlock(&mmpath_replace_srcu, idx);
+	if (*reclaimed > before)
+		zone->zone_pgdat->kswapd_failures = 0;
+	return *reclaimed >= nr;
+}
+
+/* The worker */
+
+/* The furthest that a driver filters; a page that was logged so long ago is not hot. */
+static unsigned long mmpath_reach(struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id, reach = 0;
+
+	mmpath_for_each_ctx(ctx, id)
+		if (mmpath_ctx_in(ctx, dom))
+			reach = max(reach, READ_ONCE(ctx->pab_reach));
+	return reach;
+}
+
+/* How many pages of memory the policy knows. The kernel does not say what it takes. */
+static unsigned long mmpath_count_known(const struct mmpath_replacer *r)
+{
+	u64 known = (u64)(r->lirs.nr_lirs + r->lirs.nr_hirs) << r->lirs.shift;
+
+	return min_t(u64, known, mmpath_evictable(r->memcg));
+}
+
+/*
+ * Memory is full when this is called: it holds what the policy has in it. Pages that
+ * the driver may be filtering, and the reserve, lie within the HIR part.
+ */
+static void mmpath_resize(struct mmpath_replacer *r, unsigned long reach)
+{
+	unsigned long known = mmpath_count_known(r), hirs;
+
+	lockdep_assert_held(&r->dom->lock);
+	WRITE_ONCE(r->known, known);
+	WRITE_ONCE(r->target, clamp(known / MMPATH_RESERVE_SHARE, MMPATH_RESERVE_LEAST + 0UL,
+				    MMPATH_RESERVE + 0UL));
+	hirs = min(max(known / 100, reach + r->target), known);
+	if (r->dom->contest)
+		mmpath_contest_set_size(r->dom->contest, known, hirs);
+	if (r->mode == MMPATH_MODE_LRU)
+		hirs = known;
+	mmpath_lirs_set_size(&r->lirs, known, hirs, mmpath_policy(r) == MMPATH_POLICY_MRU);
+}
+
+/*
+ * Of a sampled page the whole block goes, in several batches if it is large: its
+ * neighbours are not known better.
+ */
+static void mmpath_pick(struct mmpath_replacer *r, struct mmpath_batch *b)
+{
+	unsigned int shift = r->lirs.shift;
+
+	for (b->nr = 0; b->nr < MMPATH_BATCH; b->nr++) {
+		if (r->block == r->block_end) {
+			if (!mmpath_lirs_victim(&r->lirs, &r->block))
+				break;
+			r->block = r->block >> shift << shift;
+			r->block_end = r->block + (1ULL << shift);
+		}
+		b->page[b->nr] = r->block++;
+	}
+}
+
+static void mmpath_keep(struct mmpath_replacer *r, const struct mmpath_batch *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->nr; i++)
+		if (b->kept[i] && mmpath_sampled(b->page[i], r->lirs.shift))
+			mmpath_lirs_keep(&r->lirs, b->page[i]);
+}
+
+/*
+ * Victims that are clean, or that a disk like zram takes at once, are freed: as good as
+ * in the reserve, for so much can be charged without reclaim. Bounded: a policy that
+ * names pages nobody can take is not asked for ever, nor at once again.
+ */
+static void mmpath_refill(struct mmpath_replacer *r)
+{
+	unsigned long reach = mmpath_reach(r->dom), rounds, freed = 0;
+	long written = atomic_long_read(&r->count[MMPATH_WRITTEN]);
+	struct mmpath_batch *b = kmalloc(sizeof(*b), GFP_KERNEL);
+
+	if (!b)
+		return;
+	mem_cgroup_flush_stats(r->memcg);
+	lru_add_drain();
+	mmpath_drain_domain(r->dom);
+	mutex_lock(&r->dom->lock);
+	mmpath_resize(r, reach);
+	mutex_unlock(&r->dom->lock);
+	if (mmpath_policy(r) == MMPATH_POLICY_KERNEL)
+		goto pause;
+	for (rounds = 0; mmpath_reserved(r) + freed < READ_ONCE(r->fill); rounds++) {
+		if (mem_cgroup_get_nr_swap_pages(r->memcg) <= 0)
+			break;
+		mutex_lock(&r->dom->lock);
+		mmpath_pick(r, b);
+		mutex_unlock(&r->dom->lock);
+		if (!b->nr || rounds > 4 * MMPATH_RESERVE / MMPATH_BATCH)
+			break;
+		freed += mmpath_push_out(r, b);
+		mutex_lock(&r->dom->lock);
+		mmpath_keep(r, b);
+		mutex_unlock(&r->dom->lock);
+	}
+pause:
+	if (!freed && written == atomic_long_read(&r->count[MMPATH_WRITTEN]))
+		WRITE_ONCE(r->not_before, jiffies + MMPATH_PAUSE);
+	kfree(b);
+}
+
+static void mmpath_refill_fn(struct work_struct *work)
+{
+	mmpath_refill(container_of(work, struct mmpath_replacer, work));
+}
+
+/* Policies */
+
+static void mmpath_stop_models(struct mmpath_replacer *r)
+{
+	mutex_lock(&r->dom->lock);
+	mmpath_domain_stop_policy(r->dom);
+	mutex_unlock(&r->dom->lock);
+}
+
+/* A contest costs as much as its simulations: only for who wants to know. */
+static void mmpath_set_mode(struct mmpath_replacer *r, enum mmpath_mode mode)
+{
+	struct mmpath_domain *dom = r->dom;
+
+	mutex_lock(&dom->lock);
+	WRITE_ONCE(r->mode, mode);
+	if (mode == MMPATH_MODE_AUTO && !dom->contest) {
+		mmpath_contest_init(&r->contest, &dom->mem, MMPATH_CONTEST_PAGES, r->lirs.shift);
+		dom->contest = &r->contest;
+	} else if (mode != MMPATH_MODE_AUTO && dom->contest) {
+		dom->contest = NULL;
+		mmpath_contest_destroy(&r->contest);
+	}
+	mutex_unlock(&dom->lock);
+}
+
+static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
+						      struct mem_cgroup *memcg,
+						      enum mmpath_mode mode)
+{
+	struct mmpath_replacer *r = kzalloc(sizeof(*r), GFP_KERNEL);
+
+	if (!r)
+		return NULL;
+	r->dom = dom;
+	r->memcg = memcg;
+	r->target = MMPATH_RESERVE_LEAST;
+	r->not_before = jiffies;
+	spin_lock_init(&r->lock);
+	INIT_WORK(&r->work, mmpath_refill_fn);
+	if (mmpath_domain_start_lirs(dom, &r->lirs, MMPATH_REPLACE_PAGES)) {
+		kfree(r);
+		return NULL;
+	}
+	mmpath_policy_began(dom);
+	mmpath_set_mode(r, mode);
+	list_add_tail_rcu(&r->node, &mmpath_replacers);
+	static_branch_inc(&mmpath_replace_key);
+	return r;
+}
+
+/* Reclaim that is under way may still queue the worker. */
+static void mmpath_replacer_destroy(struct mmpath_replacer *r)
+{
+	static_branch_dec(&mmpath_replace_key);
+	list_del_rcu(&r->node);
+	synchronize_srcu(&mmpath_replace_srcu);
+	cancel_work_sync(&r->work);
+	mmpath_stop_models(r);
+	kfree(r);
+}
+
+/**
+ * mmpath_set_replace() - who decides which pages of a cgroup leave memory
+ * @dom: the cgroup's domain
+ * @memcg: the cgroup; stays until the mode is MMPATH_MODE_NONE again
+ * @mode: from now on
+ *
+ * Pages stay where they are. Context: may sleep; takes the domain's lock, and waits
+ * for a refill.
+ * Return: 0, or -ENOMEM, and then the kernel decides, or who did before.
+ */
+int mmpath_set_replace(struct mmpath_domain *dom, struct mem_cgroup *memcg,
+		       enum mmpath_mode mode)
+{
+	int ret = 0;
+
+	mutex_lock(&mmpath_replace_mutex);
+	/* one that ran out of memory starts again */
+	if (dom->replacer && (mode == MMPATH_MODE_NONE || !READ_ONCE(dom->lirs))) {
+		mmpath_replacer_destroy(dom->replacer);
+		dom->replacer = NULL;
+	}
+	if (dom->replacer) {
+		mmpath_set_mode(dom->replacer, mode);
+	} else if (mode != MMPATH_MODE_NONE) {
+		dom->replacer = mmpath_replacer_create(dom, memcg, mode);
+		ret = dom->replacer ? 0 : -ENOMEM;
+	}
+	mutex_unlock(&mmpath_replace_mutex);
+	return ret;
+}
+
+/**
+ * mmpath_mode_by_name() - what the user calls it
+ * @name: may end with a newline
+ *
+ * Return: the mode, or -EINVAL.
+ */
+int mmpath_mode_by_name(const char *name)
+{
+	return sysfs_match_string(mmpath_mode_names, name);
+}
+
+/**
+ * mmpath_show_modes() - print all modes, the one in use in brackets
+ * @m: where to
+ * @dom: of this domain, or NULL
+ */
+void mmpath_show_modes(struct seq_file *m, const struct mmpath_domain *dom)
+{
+	enum mmpath_mode mode, used;
+
+	mutex_lock(&mmpath_replace_mutex);
+	used = dom && dom->replacer ? dom->replacer->mode : MMPATH_MODE_NONE;
+	mutex_unlock(&mmpath_replace_mutex);
+	for (mode = 0; mode < NR_MMPATH_MODES; mode++)
+		seq_printf(m, mode == used ? "%s[%s]" : "%s%s", mode ? " " : "",
+			   mmpath_mode_names[mode]);
+	seq_putc(m, '\n');
+}
+
+static const char *mmpath_policy_name(const struct mmpath_replacer *r)
+{
+	static const char * const names[NR_MMPATH_POLICIES] = {
+		[MMPATH_POLICY_KERNEL] = "none",
+		[MMPATH_POLICY_MRU] = "mru",
+		[MMPATH_POLICY_LIRS] = "lirs",
+	};
+
+	if (r && r->mode == MMPATH_MODE_LRU)
+		return "lru";
+	return names[r ? mmpath_policy(r) : MMPATH_POLICY_KERNEL];
+}
+
+/**
+ * mmpath_show_replace() - print what came of replacement
+ * @m: where to
+ * @dom: of this domain
+ */
+void mmpath_show_replace(struct seq_file *m, const struct mmpath_domain *dom)
+{
+	const struct mmpath_replacer *r;
+	unsigned int i;
+
+	mutex_lock(&mmpath_replace_mutex);
+	r = dom->replacer;
+	for (i = 0; i < NR_MMPATH_REPLACE_COUNTS; i++)
+		seq_printf(m, "replace_%s %lu\n", mmpath_replace_names[i],
+			   r ? atomic_long_read(&r->count[i]) : 0);
+	seq_printf(m, "replace_policy %s\n", mmpath_policy_name(r));
+	seq_printf(m, "replace_known %lu\n", r ? READ_ONCE(r->known) : 0);
+	seq_printf(m, "replace_shift %u\n", r ? READ_ONCE(r->lirs.shift) : 0);
+	seq_printf(m, "replace_reserve %u\n", r ? mmpath_reserved(r) : 0);
+	mutex_unlock(&mmpath_replace_mutex);
+}

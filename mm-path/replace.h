@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Between replace.c, which decides, and reserve.c, which knows pages.
+ */
+#ifndef _MM_PATH_REPLACE_H
+#define _MM_PATH_REPLACE_H
+
+#include <linux/swap.h>
+#include <linux/workqueue.h>
+#include "internal.h"
+
+#define MMPATH_RESERVE		512U	/* a power of two */
+#define MMPATH_BATCH		32U
+
+enum mmpath_replace_count {
+	MMPATH_SUPPLIED,
+	MMPATH_MISSED,
+	MMPATH_LEFT,
+	MMPATH_WRITTEN,
+	MMPATH_FREED,
+	MMPATH_REUSED,
+	MMPATH_GONE,
+	MMPATH_REFUSED_FILE,
+	MMPATH_REFUSED_SHARED,
+	MMPATH_REFUSED_HUGE,
+	MMPATH_REFUSED_PINNED,
+	MMPATH_REFUSED_LOCKED,
+	MMPATH_REFUSED_LOW,
+	MMPATH_REFUSED_BUSY,
+	NR_MMPATH_REPLACE_COUNTS,
+};
+
+/**
+ * struct mmpath_replacer - replacement in one cgroup
+ * @node: in mmpath_replacers, under mmpath_replace_mutex and SRCU
+ * @dom: the domain whose accesses it sees
+ * @memcg: the cgroup; who made the domain keeps both longer than this
+ * @mode: what the user wants
+ * @lirs: the policy's view of memory; under the domain's lock
+ * @contest: of policies, for MMPATH_MODE_AUTO; under the domain's lock
+ * @block: next page of the last victim, see mmpath_pick()
+ * @block_end: and where it ends
+ * @work: fills the reserve
+ * @not_before: jiffies; set when it could not
+ * @known: pages in memory that the policy knows, at the last refill
+ * @turn: of the kernel's own reclaim, in 1/256
+ * @left_to: tasks whose reclaim is the kernel's own now, by a hash
+ * @lock: protects the reserve
+ * @reserve: ring of swap entries of pages that were written ahead
+ * @head: where the next one goes
+ * @tail: the oldest
+ * @target: how many there are to be, at most
+ * @fill: and how many for who asked last
+ * @count: see mmpath_replace_names
+ */
+struct mmpath_replacer {
+	struct list_head node;
+	struct mmpath_domain *dom;
+	struct mem_cgroup *memcg;
+	enum mmpath_mode mode;
+	struct mmpath_lirs lirs;
+	struct mmpath_contest contest;
+	u64 block, block_end;
+	struct work_struct work;
+	unsigned long not_before;
+	unsigned long known;
+	unsigned int turn;
+	unsigned long left_to;
+	spinlock_t lock;	/* innermost */
+	swp_entry_t reserve[MMPATH_RESERVE];
+	unsigned int head, tail, target, fill;
+	atomic_long_t count[NR_MMPATH_REPLACE_COUNTS];
+};
+
+static inline void mmpath_replace_add(struct mmpath_replacer *r,
+				      enum mmpath_replace_count what, unsigned long nr)
+{
+	atomic_long_add(nr, &r->count[what]);
+}
+
+static inline unsigned int mmpath_reserved(const struct mmpath_replacer *r)
+{
+	return READ_ONCE(r->head) - READ_ONCE(r->tail);
+}
+
+/*
+ * Some victims: first all are isolated, then pushed out, then looked at again. One that
+ * cannot leave is not known any more until it is touched, and the kernel's: if it were
+ * kept, the few that may leave next would soon be such pages, and nothing else.
+ */
+struct mmpath_batch {
+	u64 page[MMPATH_BATCH];
+	bool kept[MMPATH_BATCH];	/* is to stay */
+	bool tried[MMPATH_BATCH];
+	unsigned int nr;
+};
+
+bool mmpath_protected(struct mem_cgroup *memcg, struct mem_cgroup *target);
+unsigned long mmpath_supply(struct mmpath_replacer *r, struct mem_cgroup *memcg,
+			    struct zone *zone, unsigned long nr, unsigned long *scanned);
+unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b);
+
+#endif /* _MM_PATH_REPLACE_H */

@@ -1,0 +1,973 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * memory.path.replace: who leaves memory. Programs count in their pages and check
+ * them, so that a page that is lost, or freed too early, is seen. What a policy is
+ * worth is told from major faults, never from time; readahead is off for that.
+ *
+ * usage: path_replace [emul|vpath]	(the driver)
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "path_util.h"
+
+#define NR_CASES	29
+#define FILE_NAME	"memory.path.replace"
+#define PAB		16
+#define KSM		"/sys/kernel/mm/ksm/"
+#define GUP_TEST	"/sys/kernel/debug/gup_test"
+
+/* As in mm/gup_test.h */
+#define PIN_START	_IOW('g', 7, struct pin)
+struct pin {
+	uint64_t addr, size;
+	uint32_t flags;		/* 1: write */
+};
+
+/* Shared with all programs */
+struct shared {
+	unsigned long major, wrong, ready, rounds;
+	unsigned long policies, kills, forks, cgroups, swaps, unmaps, reads;
+	bool stop;
+};
+
+static struct shared *shared;
+static const char *driver = "emul";
+
+static void count(unsigned long *what, unsigned long n)
+{
+	__atomic_fetch_add(what, n, __ATOMIC_RELAXED);
+}
+
+static bool stopped(void)
+{
+	return __atomic_load_n(&shared->stop, __ATOMIC_RELAXED);
+}
+
+/*
+ * A debug kernel has time for a small program only, of which the reserve is so large a
+ * part that nothing is gained. It must not lose much there.
+ */
+static size_t loop_pages(void)
+{
+	return path_slow() ? 1024 : 2048;
+}
+
+static const char *loop_max(void)
+{
+	return path_slow() ? "3M" : "5M";
+}
+
+static unsigned int loop_percent(void)
+{
+	return path_slow() ? 125 : 90;
+}
+
+static __volatile__ unsigned long *word(char *p, size_t page)
+{
+	return (unsigned long *)(p + page * PAGE) + page % 500;
+}
+
+static unsigned long major_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_majflt;
+}
+
+static int verdict(unsigned long wrong)
+{
+	count(&shared->wrong, wrong);
+	if (wrong)
+		ksft_print_msg("%lu pages wrong\n", wrong);
+	return wrong ? KSFT_FAIL : KSFT_PASS;
+}
+
+/* Programs */
+
+struct job {
+	size_t pages;
+	unsigned int rounds;
+};
+
+static unsigned long go_round(char *p, size_t pages, unsigned long round)
+{
+	unsigned long wrong = 0;
+	size_t i;
+
+	for (i = 0; i < pages; i++)
+		wrong += (*word(p, i))++ != round;
+	return wrong;
+}
+
+/* At a pace at which a worker gets to run, whoever else wants to. */
+static int loop(void *arg)
+{
+	struct job *job = arg;
+	char *p = path_map(job->pages * PAGE, false);
+	unsigned long round, wrong = 0;
+	size_t i;
+
+	for (round = 0; round < job->rounds; round++)
+		for (i = 0; i < job->pages; i++) {
+			wrong += (*word(p, i))++ != round;
+			if (i % 32 == 0)
+				path_sleep_ms(1);
+		}
+	shared->major = major_faults();
+	return verdict(wrong);
+}
+
+/* A few pages are touched often, most seldom. */
+static int zipf(void *arg)
+{
+	struct job *job = arg;
+	char *p = path_map(job->pages * PAGE, false);
+	unsigned short *times = calloc(job->pages, sizeof(*times));
+	unsigned long seed = 1, i, n = job->pages * job->rounds, r, page, wrong;
+
+	wrong = go_round(p, job->pages, 0);
+	for (i = 0; i < n; i++) {
+		r = path_rand(&seed) % 1024;
+		/* a cube, and the page is not where its neighbours in rank are */
+		page = (r * r * r >> 10) * job->pages >> 20;
+		page = page * 769 % job->pages;
+		wrong += (*word(p, page))++ != 1UL + times[page]++;
+	}
+	shared->major = major_faults();
+	return verdict(wrong);
+}
+
+/* Has its pages, and looks at them again when it is told to end. */
+static int hold(void *arg)
+{
+	struct job *job = arg;
+	char *p = path_map(job->pages * PAGE, false);
+	unsigned long wrong = go_round(p, job->pages, 0);
+
+	count(&shared->ready, 1);
+	while (!stopped())
+		path_sleep_ms(20);
+	return verdict(wrong + go_round(p, job->pages, 1));
+}
+
+static bool wait_ready(unsigned long n)
+{
+	int i;
+
+	for (i = 0; i < 2000 && __atomic_load_n(&shared->ready, __ATOMIC_RELAXED) < n; i++)
+		path_sleep_ms(20);
+	return i < 2000;
+}
+
+/* Programs that begin from now on hold their pages until end_hold(). */
+static void begin_hold(void)
+{
+	shared->ready = 0;
+	shared->stop = false;
+}
+
+static bool end_hold(pid_t pid)
+{
+	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
+	return path_wait(pid, 30) == KSFT_PASS;
+}
+
+/* Cgroups */
+
+static int set_policy(const char *cg, const char *policy)
+{
+	return path_cg_write(cg, FILE_NAME, policy);
+}
+
+static long long stat_of(const char *cg, const char *key)
+{
+	return path_cg_key(cg, "memory.path.stat", key);
+}
+
+static char *tracked(const char *parent, const char *name, const char *policy)
+{
+	char *cg = path_cg(parent, name);
+	int ret;
+
+	path_track(cg, true);
+	ret = set_policy(cg, policy);
+	if (ret)
+		ksft_print_msg("%s: %s\n", policy, strerror(-ret));
+	return cg;
+}
+
+/* Of all policies, this one is in brackets. */
+static bool shows(const char *cg, const char *policy)
+{
+	char *text = path_cg_slurp(cg, FILE_NAME), *at = text ? strchr(text, '[') : NULL;
+	size_t len = strlen(policy);
+	bool good = at && !strncmp(at + 1, policy, len) && at[len + 1] == ']' &&
+		    !strchr(at + 1, '[');
+
+	if (!good)
+		ksft_print_msg("%s, not %s\n", text ? text : "nothing", policy);
+	free(text);
+	return good;
+}
+
+/* The file */
+
+static void test_file(void)
+{
+	static const char * const bad[] = {
+		"", "\n", "LIRS", "lir", "lirs mru", "lirs,", "[lirs]", "0", "none\nlirs",
+	};
+	char *cg = path_cg(NULL, "file"), name[600], big[3000];
+	bool good = true;
+	size_t i;
+	int fd;
+
+	ksft_test_result(set_policy(cg, "lirs") == -ENODATA && !set_policy(cg, "none") &&
+			 shows(cg, "none"), "who is not tracked has no policy\n");
+	path_track(cg, true);
+	good = shows(cg, "none") && !set_policy(cg, "lru") &&
+	       shows(cg, "lru") && !set_policy(cg, "auto") &&
+	       shows(cg, "auto") && !set_policy(cg, "  lirs\n") &&
+	       shows(cg, "lirs") && !set_policy(cg, "mru\n") &&
+	       shows(cg, "mru");
+	ksft_test_result(good, "each policy is taken and shown\n");
+	memset(big, 'l', sizeof(big));
+	big[sizeof(big) - 1] = '\0';
+	good = set_policy(cg, big) == -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		if (*bad[i] && set_policy(cg, bad[i]) != -EINVAL) {
+			ksft_print_msg("\"%s\" was taken\n", bad[i]);
+			good = false;
+		}
+	ksft_test_result(good && shows(cg, "mru"), "other words are refused\n");
+	path_track(cg, false);
+	good = shows(cg, "none");
+	path_track(cg, true);
+	ksft_test_result(good && shows(cg, "none") && !set_policy(cg, "lirs"),
+			 "track 0 takes the policy back\n");
+	snprintf(name, sizeof(name), "%s/" FILE_NAME, cg);
+	fd = open(name, O_WRONLY);
+	good = fd >= 0 && !rmdir(cg) && write(fd, "lru", 3) < 0 && errno == ENODEV;
+	close(fd);
+	ksft_test_result(good && access(PATH_CGROUP "/" FILE_NAME, F_OK),
+			 "a removed cgroup takes none, and the root has none\n");
+	path_cg_remove(cg);
+}
+
+/* What it is worth */
+
+/* Major faults of a program with @limit of memory, -1 if something was wrong */
+static long faults(const char *policy, int (*fn)(void *arg), struct job *job,
+		   const char *limit, const char *max)
+{
+	char *cg = tracked(NULL, "faults", policy);
+	long long supplied, missed, written, freed, left;
+	unsigned long start = path_now_ms();
+	int ret;
+
+	path_cg_write(cg, limit, max);
+	shared->major = 0;
+	ret = path_run(cg, fn, job, 60);
+	supplied = stat_of(cg, "replace_supplied");
+	written = stat_of(cg, "replace_written");
+	freed = stat_of(cg, "replace_freed");
+	missed = stat_of(cg, "replace_missed");
+	left = stat_of(cg, "replace_left");
+	ksft_print_msg("%-4s %lu faults, %lu ms\n", policy, shared->major,
+		       path_now_ms() - start);
+	ksft_print_msg("written %lld freed %lld supplied %lld missed %lld left %lld\n",
+		       written, freed, supplied, missed, left);
+	if (strcmp(policy, "none") && written + freed <= 0) {
+		ksft_print_msg("it did nothing\n");
+		ret = KSFT_FAIL;
+	}
+	path_cg_remove(cg);
+	return ret ? -1 : (long)shared->major;
+}
+
+static bool fewer(long than, long these, unsigned int percent)
+{
+	return than > 0 && these >= 0 && these * 100 < than * (long)percent;
+}
+
+static void test_worth(void)
+{
+	struct job job = { loop_pages(), path_slow() ? 3 : 5 };
+	long none = faults("none", loop, &job, "memory.max", loop_max());
+
+	ksft_test_result(fewer(none, faults("lirs", loop, &job, "memory.max", loop_max()),
+			       loop_percent()), "lirs takes fewer faults in a loop\n");
+	ksft_test_result(fewer(none, faults("mru", loop, &job, "memory.max", loop_max()),
+			       loop_percent()), "so does mru\n");
+	ksft_test_result(fewer(none, faults("lru", loop, &job, "memory.max", loop_max()),
+			       path_slow() ? 125 : 110), "lru takes no more than the kernel\n");
+	job.rounds = path_slow() ? 6 : 10;
+	none = faults("none", zipf, &job, "memory.max", loop_max());
+	ksft_test_result(fewer(none, faults("lirs", zipf, &job, "memory.max", loop_max()),
+			       path_slow() ? 125 : 110),
+			 "nor lirs where there is no loop\n");
+}
+
+/* Kinds of pages */
+
+#define KIND_PAGES	512UL
+#define KIND_MAX	"6M"
+
+static const char *kind_cg;
+
+struct kind {
+	const char *name, *counter;
+	char *(*make)(void);
+	bool other;		/* its content is not ours */
+};
+
+static char *make_locked(void)
+{
+	char *p = path_map(KIND_PAGES * PAGE, false);
+
+	return mlock(p, KIND_PAGES * PAGE) ? NULL : p;
+}
+
+static char *make_shmem(void)
+{
+	char *p = mmap(NULL, KIND_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static char *make_file(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+	struct stat st;
+	char *p;
+
+	/* the largest that is certain to be there */
+	if (fd >= 0 && !fstat(fd, &st) && (size_t)st.st_size < KIND_PAGES * PAGE) {
+		close(fd);
+		fd = open("/bin/bash", O_RDONLY);
+	}
+	if (fd < 0 || fstat(fd, &st) || (size_t)st.st_size < KIND_PAGES * PAGE / 2)
+		return NULL;
+	p = mmap(NULL, KIND_PAGES * PAGE / 2, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Two, for the kernel splits the first one that it meets. What is read first is no page. */
+static char *make_huge(void)
+{
+	char *p = path_map(2 * KIND_PAGES * PAGE, true);
+	size_t i;
+
+	for (i = 0; i < 2 * KIND_PAGES; i++)
+		*word(p, i) = i + 1;
+	return p;
+}
+
+static char *make_plain(void)
+{
+	return path_map(KIND_PAGES * PAGE, false);
+}
+
+static void fill(char *p)
+{
+	size_t i;
+
+	for (i = 0; i < KIND_PAGES; i++)
+		memset(p + i * PAGE, 0x5a, PAGE);
+}
+
+static char *make_ksm(void)
+{
+	char *p = path_map(KIND_PAGES * PAGE, false);
+	int i;
+
+	fill(p);
+	if (madvise(p, KIND_PAGES * PAGE, MADV_MERGEABLE) || path_write(KSM "run", "1"))
+		return NULL;
+	path_write(KSM "pages_to_scan", "2000");
+	path_write(KSM "sleep_millisecs", "10");
+	for (i = 0; i < 500 && path_number(KSM "pages_sharing") < (long long)KIND_PAGES / 2; i++)
+		path_sleep_ms(20);
+	path_write(KSM "run", "0");
+	return i < 500 ? p : NULL;
+}
+
+static char *make_pinned(void)
+{
+	char *p = path_map(KIND_PAGES * PAGE, false);
+	struct pin pin = { (uintptr_t)p, KIND_PAGES * PAGE / 2, 1 };
+	int fd = open(GUP_TEST, O_RDWR);
+
+	/* until the program ends */
+	return fd < 0 || ioctl(fd, PIN_START, &pin) ? NULL : p;
+}
+
+static unsigned long sum(const char *p, size_t bytes)
+{
+	unsigned long s = 0;
+
+	for (; bytes; bytes--, p++)
+		s = s * 31 + *(__volatile__ const char *)p;
+	return s;
+}
+
+static pid_t share(char *p, unsigned long s)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	while (!stopped())
+		path_sleep_ms(20);
+	_exit(sum(p, KIND_PAGES * PAGE) == s ? KSFT_PASS : KSFT_FAIL);
+}
+
+/* Pages of the kind, the first of all and so the first to leave; then a loop. */
+static int use_kind(void *arg)
+{
+	struct kind *kind = arg;
+	bool shared_too = kind->make == make_plain;
+	size_t bytes = (kind->make == make_file ? KIND_PAGES / 2 : KIND_PAGES) * PAGE, i;
+	struct job job = { 1536, 2 };
+	unsigned long s;
+	char *p = kind->make();
+	int ret, status = 0;
+	pid_t pid = 0;
+
+	if (!p)
+		return KSFT_SKIP;
+	for (i = 0; i < KIND_PAGES && !kind->other; i++)
+		*word(p, i) = i * 11 + 1;
+	s = sum(p, bytes);
+	if (shared_too)
+		pid = share(p, s);
+	/* has the worker look at them before the kernel does */
+	path_cg_write(kind_cg, "memory.reclaim", "16K");
+	path_sleep_ms(path_slow() ? 1000 : 100);
+	ret = loop(&job);
+	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
+	if (pid && (waitpid(pid, &status, 0) != pid || status))
+		return KSFT_FAIL;
+	if (sum(p, bytes) != s) {
+		ksft_print_msg("its data is wrong\n");
+		return KSFT_FAIL;
+	}
+	return ret;
+}
+
+static struct kind kinds[] = {
+	{ "locked", "replace_refused_locked", make_locked },
+	{ "shared after a fork", "replace_refused_shared", make_plain },
+	{ "shared memory", "replace_refused_file", make_shmem },
+	{ "a file", "replace_refused_file", make_file, true },
+	{ "huge", "replace_refused_huge", make_huge },
+	{ "pinned", "replace_refused_pinned", make_pinned },
+	{ "merged", "replace_refused_shared", make_ksm, true },
+};
+
+static void test_kind(struct kind *kind)
+{
+	char *cg = tracked(NULL, "kind", "lru");
+	long long refused;
+	int ret;
+
+	shared->stop = false;
+	kind_cg = cg;
+	path_cg_write(cg, "memory.max", KIND_MAX);
+	ret = path_run(cg, use_kind, kind, 60);
+	refused = stat_of(cg, kind->counter);
+	if (ret == KSFT_PASS && refused <= 0) {
+		ksft_print_msg("%s is %lld\n", kind->counter, refused);
+		ret = KSFT_FAIL;
+	}
+	ksft_test_result_report(ret, "pages that are %s\n", kind->name);
+	path_cg_remove(cg);
+}
+
+static void test_kinds(void)
+{
+	size_t i;
+
+	path_write(PATH_THP, "madvise");
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		test_kind(&kinds[i]);
+}
+
+/* More of them than lirs has places for pages that may leave next */
+static void test_stuck(void)
+{
+	char *cg = tracked(NULL, "stuck", "lirs");
+	long long refused, gone;
+	int ret;
+
+	shared->stop = false;
+	kind_cg = cg;
+	path_cg_write(cg, "memory.max", KIND_MAX);
+	ret = path_run(cg, use_kind, &kinds[0], 60);
+	refused = stat_of(cg, "replace_refused_locked");
+	gone = stat_of(cg, "replace_written") + stat_of(cg, "replace_freed");
+	ksft_print_msg("%lld refused, %lld left\n", refused, gone);
+	ksft_test_result(!ret && gone > 0 && refused <= 2 * (long long)KIND_PAGES,
+			 "pages that cannot leave are not tried for ever\n");
+	path_cg_remove(cg);
+}
+
+static void test_programs(void)
+{
+	char *cg = tracked(NULL, "several", "lirs");
+	struct job job = { loop_pages(), 3 };
+	pid_t pid[3];
+	bool good = true;
+	size_t i;
+
+	path_cg_write(cg, "memory.max", loop_max());
+	for (i = 0; i < ARRAY_SIZE(pid); i++)
+		pid[i] = path_spawn(cg, loop, &job);
+	for (i = 0; i < ARRAY_SIZE(pid); i++)
+		good &= path_wait(pid[i], 60) == KSFT_PASS;
+	ksft_print_msg("written %lld, freed %lld\n", stat_of(cg, "replace_written"),
+		       stat_of(cg, "replace_freed"));
+	ksft_test_result(good && stat_of(cg, "replace_written") + stat_of(cg, "replace_freed") > 0,
+			 "several programs in one cgroup\n");
+	path_cg_remove(cg);
+}
+
+/* Disks */
+
+/* Reclaim in bites, with time for the worker in between. */
+static void bite(const char *cg, const char *bytes, unsigned int times)
+{
+	while (times--) {
+		path_cg_write(cg, "memory.reclaim", bytes);
+		path_sleep_ms(path_slow() ? 150 : 30);
+	}
+}
+
+static void test_no_swap(void)
+{
+	char *cg = tracked(NULL, "noswap", "lirs");
+	struct job small = { 512, 1 }, large = { 4096, 1 };
+	bool off = path_swap_off(), good;
+	pid_t pid;
+
+	begin_hold();
+	path_cg_write(cg, "memory.max", KIND_MAX);
+	pid = path_spawn(cg, hold, &small);
+	good = wait_ready(1);
+	bite(cg, "1M", 10);
+	good &= end_hold(pid);
+	if (stat_of(cg, "replace_refused_busy") > 0)
+		ksft_print_msg("%lld pages pushed out that cannot leave\n",
+			       stat_of(cg, "replace_refused_busy"));
+	ksft_test_result(good && off && !stat_of(cg, "replace_refused_busy") &&
+			 !path_cg_key(cg, "memory.events", "oom_kill"),
+			 "without swap nothing is tried\n");
+	ksft_test_result(path_run(cg, loop, &large, 30) != KSFT_PASS && off &&
+			 path_cg_key(cg, "memory.events", "oom_kill") == 1,
+			 "and a program that needs more than there is gets killed, once\n");
+	path_swap_restore();
+	path_cg_remove(cg);
+}
+
+/*
+ * It writes while it is asked: all victims are freed at once, the reserve is always
+ * empty, and the kernel chooses many pages itself. So not much is gained.
+ */
+static void test_zram(void)
+{
+	struct job job = { loop_pages(), path_slow() ? 3 : 5 };
+	long none, lirs;
+
+	path_swap_off();
+	if (!path_swap_zram(32)) {
+		ksft_test_result_skip("no zram\n");
+	} else {
+		none = faults("none", loop, &job, "memory.max", loop_max());
+		lirs = faults("lirs", loop, &job, "memory.max", loop_max());
+		ksft_test_result(fewer(none, lirs, path_slow() ? 125 : 110),
+				 "zram: no more faults than without\n");
+	}
+	path_swap_restore();
+}
+
+/* Half of it cannot be written. What is there stays right. */
+static void test_errors(void)
+{
+	struct job job = { loop_pages(), 3 };
+	char *cg;
+	int ret;
+
+	if (!path_swap_null(16) || !path_swap_bad("+16384-32767")) {
+		ksft_test_result_skip("no null_blk disk\n");
+		path_swap_restore();
+		return;
+	}
+	cg = tracked(NULL, "errors", "lirs");
+	path_cg_write(cg, "memory.max", loop_max());
+	ret = path_run(cg, loop, &job, 60);
+	ksft_print_msg("written %lld, reused %lld, supplied %lld\n", stat_of(cg, "replace_written"),
+		       stat_of(cg, "replace_reused"), stat_of(cg, "replace_supplied"));
+	ksft_test_result(!ret && stat_of(cg, "replace_written") > 0,
+			 "a disk that fails to write\n");
+	path_cg_remove(cg);
+	path_swap_restore();
+}
+
+/* Ways into reclaim */
+
+static void test_reclaim(void)
+{
+	char *cg = tracked(NULL, "reclaim", "lru");
+	struct job job = { 1536, 1 };
+	long long supplied, now;
+	bool good;
+	pid_t pid;
+
+	begin_hold();
+	pid = path_spawn(cg, hold, &job);
+	good = wait_ready(1);
+	bite(cg, "128K", 8);
+	supplied = stat_of(cg, "replace_supplied");
+	ksft_print_msg("supplied %lld\n", supplied);
+	ksft_test_result(good && supplied > 0, "memory.reclaim is supplied\n");
+	bite(cg, "128K swappiness=0", 8);
+	now = stat_of(cg, "replace_supplied");
+	if (now != supplied)
+		ksft_print_msg("supplied %lld\n", now);
+	ksft_test_result(end_hold(pid) && now == supplied, "but not with swappiness 0\n");
+	path_cg_remove(cg);
+}
+
+static void test_high(void)
+{
+	struct job job = { loop_pages(), 2 };
+
+	ksft_test_result(faults("lirs", loop, &job, "memory.high", loop_max()) >= 0,
+			 "memory.high\n");
+}
+
+static long long swap_of(const char *cg)
+{
+	char name[600];
+
+	snprintf(name, sizeof(name), "%s/memory.swap.current", cg);
+	return path_number(name);
+}
+
+/* What is protected is the oldest, and would leave first. */
+static void test_low(void)
+{
+	char *top = tracked(NULL, "low", "lru"), *low, *other;
+	struct job quiet = { 512, 1 }, job = { 1536, 3 };
+	long long swapped, refused;
+	pid_t pid;
+	bool good;
+
+	low = path_cg(top, "protected");
+	other = path_cg(top, "other");
+	path_cg_write(low, "memory.low", "8M");
+	path_cg_write(top, "memory.max", "6M");
+	begin_hold();
+	pid = path_spawn(low, hold, &quiet);
+	good = wait_ready(1);
+	good &= path_run(other, loop, &job, 60) == KSFT_PASS;
+	swapped = swap_of(low);
+	refused = stat_of(top, "replace_refused_low");
+	ksft_print_msg("%lld kB of the protected were swapped, %lld victims refused\n",
+		       swapped >> 10, refused);
+	ksft_test_result(good && end_hold(pid) && !swapped && refused > 0,
+			 "memory.low of a cgroup below\n");
+	path_cg_remove(other);
+	path_cg_remove(low);
+	path_cg_remove(top);
+}
+
+/* Who has a policy does not pay for who has none. */
+static void test_share(void)
+{
+	char *top = path_cg(NULL, "share"), *with = tracked(top, "with", "lru");
+	char *without = path_cg(top, "without");
+	struct job job = { 1024, 1 };
+	long long a, b;
+	pid_t pid[2];
+	bool good;
+
+	begin_hold();
+	pid[0] = path_spawn(with, hold, &job);
+	pid[1] = path_spawn(without, hold, &job);
+	good = wait_ready(2);
+	bite(with, "64K", 2);
+	/* counts of pages are summed up every two seconds */
+	path_sleep_ms(2500);
+	bite(top, "128K", 24);
+	a = swap_of(with) >> 10;
+	b = swap_of(without) >> 10;
+	good &= end_hold(pid[0]) & end_hold(pid[1]);
+	ksft_print_msg("%lld kB with a policy swapped, %lld kB without\n", a, b);
+	ksft_test_result(good && b * 100 >= (a + b) * 15, "reclaim above takes from both\n");
+	path_cg_remove(without);
+	path_cg_remove(with);
+	path_cg_remove(top);
+}
+
+/* All at once */
+
+static char *top, *leaf;	/* who has children has no processes */
+
+static const char * const policies[] = { "none", "lru", "mru", "lirs", "auto" };
+
+static void move_self(const char *cg)
+{
+	int ret = path_cg_write(cg, "cgroup.procs", "0");
+
+	if (ret) {
+		ksft_print_msg("cannot move to %s: %s\n", cg, strerror(-ret));
+		_exit(KSFT_FAIL);
+	}
+}
+
+static void thrasher(void)
+{
+	char *p = path_map(768 * PAGE, false);
+	unsigned long round, wrong = 0;
+
+	move_self(leaf);
+	for (round = 0; !stopped(); round++) {
+		wrong += go_round(p, 768, round);
+		count(&shared->rounds, 1);
+	}
+	verdict(wrong);
+}
+
+/* Page tables that go while the worker looks at what it pushed out */
+static void unmapper(void)
+{
+	unsigned long wrong = 0, bytes = 256 * PAGE;
+	char *p;
+
+	move_self(leaf);
+	while (!stopped()) {
+		p = path_map(bytes, false);
+		wrong += go_round(p, 256, 0);
+		wrong += go_round(p, 256, 1);
+		munmap(p, bytes);
+		count(&shared->unmaps, 1);
+	}
+	verdict(wrong);
+}
+
+static void switcher(void)
+{
+	unsigned long seed = 7;
+	size_t i;
+
+	while (!stopped()) {
+		i = path_rand(&seed) % ARRAY_SIZE(policies);
+		count(&shared->policies, !set_policy(top, policies[i]));
+		path_sleep_ms(path_rand(&seed) % 40);
+		if (path_rand(&seed) % 16 == 0) {
+			path_cg_write(top, "memory.path.track", "0");
+			path_cg_write(top, "memory.path.track", "1");
+		}
+	}
+}
+
+static void forker(void)
+{
+	char *p = path_map(64 * PAGE, false);
+	unsigned long round, wrong = 0;
+	int status, i;
+
+	move_self(leaf);
+	for (round = 0; !stopped(); round++) {
+		wrong += go_round(p, 64, round);
+		fflush(stdout);
+		for (i = 0; i < 4; i++)
+			if (!fork())
+				_exit(!!go_round(p, 64, round + 1));
+		while (wait(&status) > 0) {
+			wrong += !WIFEXITED(status) || WEXITSTATUS(status);
+			count(&shared->forks, 1);
+		}
+	}
+	verdict(wrong);
+}
+
+/* A program that is killed because it needs more than its cgroup has */
+static void killer(void)
+{
+	char dir[600];
+	int status;
+	pid_t pid;
+
+	snprintf(dir, sizeof(dir), "%s/kill", top);
+	mkdir(dir, 0755);
+	path_cg_write(dir, "memory.max", "1M");
+	path_cg_write(dir, "memory.swap.max", "0");
+	while (!stopped()) {
+		fflush(stdout);
+		pid = fork();
+		if (!pid) {
+			char *p = path_map(4 * MIB, false);
+
+			move_self(dir);
+			_exit(!!go_round(p, 1024, 0));
+		}
+		waitpid(pid, &status, 0);
+		count(&shared->kills, WIFSIGNALED(status));
+		path_sleep_ms(100);
+	}
+	rmdir(dir);
+}
+
+/* A tracked cgroup with a policy of its own is removed while that works. */
+static void gardener(void)
+{
+	char dir[600];
+	int i = 0;
+	pid_t pid;
+
+	while (!stopped()) {
+		snprintf(dir, sizeof(dir), "%s/garden%d", top, i++ % 4);
+		mkdir(dir, 0755);
+		path_cg_write(dir, "memory.max", "1M");
+		path_cg_write(dir, "memory.path.track", "1");
+		set_policy(dir, policies[1 + i % 3]);
+		fflush(stdout);
+		pid = fork();
+		if (!pid) {
+			char *p = path_map(384 * PAGE, false);
+
+			move_self(dir);
+			_exit(!!(go_round(p, 384, 0) + go_round(p, 384, 1)));
+		}
+		waitpid(pid, NULL, 0);
+		count(&shared->cgroups, !rmdir(dir));
+	}
+}
+
+static void swapper(void)
+{
+	while (!stopped()) {
+		path_sleep_ms(path_slow() ? 3000 : 1000);
+		count(&shared->swaps, path_swap_again());
+	}
+}
+
+static void reader(void)
+{
+	static const char * const files[] = { "memory.path.stat", FILE_NAME, "memory.stat" };
+
+	while (!stopped()) {
+		free(path_cg_slurp(top, files[shared->reads % ARRAY_SIZE(files)]));
+		path_cg_write(top, "memory.reclaim", "256K");
+		count(&shared->reads, 1);
+		path_sleep_ms(10);
+	}
+}
+
+static void (* const parts[])(void) = {
+	thrasher, thrasher, unmapper, switcher, forker, killer, gardener, reader, swapper,
+};
+
+static bool all_done(bool disk)
+{
+	return shared->rounds > 2 && shared->policies > 20 && shared->kills && shared->forks &&
+	       shared->cgroups && shared->unmaps && (shared->swaps || !disk);
+}
+
+static void test_storm(unsigned int seconds)
+{
+	bool disk = path_have_swap() && path_swap_null(32), good = true;
+	size_t i, nr = ARRAY_SIZE(parts) - !disk;
+	pid_t pid[ARRAY_SIZE(parts)];
+	unsigned int tenths;
+
+	memset(shared, 0, sizeof(*shared));
+	top = tracked(NULL, "storm", "lirs");
+	leaf = path_cg(top, "leaf");
+	path_cg_write(top, "memory.max", "7M");
+	fflush(stdout);
+	for (i = 0; i < nr; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			parts[i]();
+			_exit(0);
+		}
+	}
+	for (tenths = 0; tenths < 10 * seconds || (!all_done(disk) && tenths < 40 * seconds);
+	     tenths++)
+		path_sleep_ms(100);
+	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
+	for (i = 0; i < nr; i++)
+		good &= !path_wait(pid[i], 30);
+	ksft_print_msg("%lu rounds, %lu policies, %lu killed, %lu forks\n", shared->rounds,
+		       shared->policies, shared->kills, shared->forks);
+	ksft_print_msg("%lu cgroups, %lu swapoffs, %lu unmapped\n", shared->cgroups,
+		       shared->swaps, shared->unmaps);
+	ksft_test_result(good && !shared->wrong, "all at once: all data is right\n");
+	ksft_test_result(all_done(disk), "all was done\n");
+	path_cg_remove(leaf);
+	path_cg_remove(top);
+	path_swap_restore();
+}
+
+static void use_driver(void)
+{
+	path_exact(PAB);
+	if (strcmp(driver, "emul")) {
+		path_set("enabled", "0");
+		path_vpath_exact(128);
+		path_set("driver", driver);
+		path_set("enabled", "1");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const char * const files[] = {
+		"/proc/sys/vm/page-cluster", PATH_THP, KSM "run", KSM "pages_to_scan",
+		KSM "sleep_millisecs",
+	};
+	size_t i;
+
+	if (argc > 1)
+		driver = argv[1];
+	path_start(NR_CASES, 300);
+	if (path_write(PATH_SYSFS "driver", driver) || !path_have_swap()) {
+		for (i = 0; i < NR_CASES; i++)
+			ksft_test_result_skip("needs swap, and the driver %s\n", driver);
+		ksft_finished();
+	}
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		path_save(files[i]);
+	path_write("/proc/sys/vm/page-cluster", "0");
+	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	use_driver();
+	test_file();
+	test_worth();
+	test_kinds();
+	test_stuck();
+	test_programs();
+	test_no_swap();
+	test_zram();
+	test_errors();
+	test_reclaim();
+	test_high();
+	test_low();
+	test_share();
+	test_storm(path_slow() ? 15 : 6);
+	ksft_finished();
+}
