@@ -415,4 +415,34 @@ void mmpath_contest_close_epoch(struct mmpath_contest *c);
 enum mmpath_policy mmpath_contest_winner(const struct mmpath_contest *c);
 size_t mmpath_contest_bytes(const struct mmpath_contest *c);
 
+/* divide.c: who gets how much memory? (thesis 4.4) */
+#define MMPATH_STEPS		128U	/* that memory is divided in, at most */
+
+enum mmpath_balance {
+	MMPATH_BALANCE_NONE,
+	MMPATH_BALANCE_THROUGHPUT,
+	MMPATH_BALANCE_FAIR,
+	MMPATH_BALANCE_SLA,
+	NR_MMPATH_BALANCES,
+};
+
+struct mmpath_share {
+	u64 lambda[MMPATH_STEPS + 1];	/* misses with so many steps; never rises */
+	u64 cpu_us;			/* in which the program ran so long */
+	u64 sla;			/* most misses per second of that; U64_MAX: any */
+	u32 weight;			/* not 0 */
+	u32 least, most;		/* steps it must and may have */
+	u32 steps;			/* it has */
+	bool failed;			/* its sla cannot be kept */
+	/* the rest is divide.c's */
+	u32 plan;
+	u32 floor, ceiling;		/* bounds that can be kept */
+	bool served;
+};
+
+u32 mmpath_divide(struct mmpath_share *const *shares, unsigned int nr,
+		  enum mmpath_balance mode, u32 total, u32 moves);
+u64 mmpath_share_rate(const struct mmpath_share *s, u32 steps);
+void mmpath_share_hull(struct mmpath_share *s);
+
 #endif /* _MM_PATH_MODEL_H */

@@ -15,5 +15,9 @@
 #define max(a, b)		__shim_cmp(a, b, >)
 #define min_t(type, a, b)	min((type)(a), (type)(b))
 #define max_t(type, a, b)	max((type)(a), (type)(b))
+#define clamp(v, low, high) ({			\
+	__typeof__(v) __v = max(v, low);	\
+	min(__v, high);				\
+})
 
 #endif

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who gets how much memory? (thesis 4.4)
+ *
+ * Memory is divided in equal steps. Each of those who share it has a curve: misses of
+ * late with no step, one, two...
+ *
+ *	benefit(k) = lambda(has) - lambda(has + k)
+ *	penalty(k) = lambda(has - k) - lambda(has)
+ *
+ * A plan says how many steps each is to have:
+ *
+ * - throughput: the least misses of all together. As in the thesis, steps go from the one
+ *   with the least penalty to the one with the highest benefit, as long as that is a gain.
+ *   A curve may have a cliff, and be flat before it (a loop that does not fit under LRU):
+ *   with one step more nothing is gained there, and all with fifty. So the exchange that
+ *   gains most is looked for among those of any size. With two that is the best plan
+ *   there is; with more it is one from which no exchange of two is a gain.
+ * - fair: the same miss rate for all (figure 4.6), as low as it can be. The need of each
+ *   falls as the rate rises; the lowest rate whose needs fit is found by bisection. With
+ *   weights, one of twice the weight has half the rate.
+ * - sla: no rate above what was agreed. What is left goes where it helps most. If not
+ *   all can be kept, those of less weight are failed, and of the same weight those that
+ *   need most, for then the fewest are; they share what is left.
+ *
+ * A miss rate is misses per second of the program's own running time: of the wall's, one
+ * that waits for the disk all day would have a low one.
+ *
+ * From where things stand to the plan it goes in bounded moves, and only if the plan is
+ * better by more than what changes from epoch to epoch anyway.
+ */
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "model.h"
+
+#define GAIN_SHIFT	4	/* a plan is worth its while from 1/16 */
+#define LEAST_GAIN	16	/* and so many misses of weight 100 */
+#define EXCHANGES	8	/* for a plan, times how many share */
+#define US_PER_SEC	1000000ULL
+
+static u64 weighted(const struct mmpath_share *s, u32 steps)
+{
+	return s->lambda[steps] * s->weight;
+}
+
+/* Misses per second of running time */
+static u64 rate_of(const struct mmpath_share *s, u32 steps)
+{
+	return mul_u64_u64_div_u64(s->lambda[steps], US_PER_SEC, max(s->cpu_us, 1ULL));
+}
+
+/* Who weighs twice as much is as badly off with half of them. */
+static u64 fair_rate(const struct mmpath_share *s, u32 steps)
+{
+	return mul_u64_u64_div_u64(s->lambda[steps] * s->weight, US_PER_SEC, max(s->cpu_us, 1ULL));
+}
+
+/**
+ * mmpath_share_rate() - the miss rate that a share's curve promises
+ * @s: the share
+ * @steps: with so much memory
+ *
+ * Return: misses per second of the program's running time.
+ */
+u64 mmpath_share_rate(const struct mmpath_share *s, u32 steps)
+{
+	return rate_of(s, min(steps, MMPATH_STEPS));
+}
+
+/**
+ * mmpath_share_hull() - the curve of who replaces better than LRU
+ * @s: the share
+ *
+ * LIRS keeps a part of a loop in memory, and of two loops the one that fits: instead of
+ * falling off a cliff its misses go down in proportion to memory, along the convex hull
+ * of LRU's (Beckmann and Sanchez, HPCA'15).
+ */
+void mmpath_share_hull(struct mmpath_share *s)
+{
+	u32 from, to, best, k;
+	u64 drop, most;
+
+	for (from = 0; from < MMPATH_STEPS; from = best) {
+		best = from + 1;
+		most = s->lambda[from] - s->lambda[best];
+		for (to = from + 2; to <= MMPATH_STEPS; to++) {
+			drop = s->lambda[from] - s->lambda[to];
+			if (drop * (best - from) >= most * (to - from)) {
+				best = to;
+				most = drop;
+			}
+		}
+		for (k = from + 1; k < best; k++)
+			s->lambda[k] = s->lambda[from] -
+				       mul_u64_u32_div(most, k - from, best - from);
+	}
+}
+
+/* All have what they must, nobody more than it may, and together they have @total. */
+
+static u32 sum_of(struct mmpath_share *const *shares, unsigned int nr,
+		  u32 (*of)(const struct mmpath_share *s))
+{
+	unsigned int i;
+	u32 sum = 0;
+
+	for (i = 0; i < nr; i++)
+		sum += of(shares[i]);
+	return sum;
+}
+
+static u32 least_of(const struct mmpath_share *s)
+{
+	return s->least;
+}
+
+static u32 floor_of(const struct mmpath_share *s)
+{
+	return s->floor;
+}
+
+static u32 ceiling_of(const struct mmpath_share *s)
+{
+	return s->ceiling;
+}
+
+static u32 plan_of(const struct mmpath_share *s)
+{
+	return s->plan;
+}
+
+static u64 benefit(const struct mmpath_share *s, u32 k)
+{
+	return weighted(s, s->plan) - weighted(s, s->plan + k);
+}
+
+static u64 penalty(const struct mmpath_share *s, u32 k)
+{
+	return weighted(s, s->plan - k) - weighted(s, s->plan);
+}
+
+/* Who gains most from a step more; on the flat, who has least. NULL: nobody takes one. */
+static struct mmpath_share *neediest(struct mmpath_share *const *shares, unsigned int nr)
+{
+	struct mmpath_share *best = NULL, *s;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		s = shares[i];
+		if (s->plan >= s->ceiling)
+			continue;
+		if (!best || benefit(s, 1) > benefit(best, 1) ||
+		    (benefit(s, 1) == benefit(best, 1) && s->plan < best->plan))
+			best = s;
+	}
+	return best;
+}
+
+/* Who loses least by a step less; on the flat, who has most. NULL: nobody gives one. */
+static struct mmpath_share *richest(struct mmpath_share *const *shares, unsigned int nr)
+{
+	struct mmpath_share *best = NULL, *s;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		s = shares[i];
+		if (s->plan <= s->floor)
+			continue;
+		if (!best || penalty(s, 1) < penalty(best, 1) ||
+		    (penalty(s, 1) == penalty(best, 1) && s->plan > best->plan))
+			best = s;
+	}
+	return best;
+}
+
+static void fill_up(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+{
+	u32 sum = sum_of(shares, nr, plan_of);
+	struct mmpath_share *s;
+
+	for (; sum < total; sum++) {
+		s = neediest(shares, nr);
+		if (!s)
+			return;
+		s->plan++;
+	}
+	for (; sum > total; sum--) {
+		s = richest(shares, nr);
+		if (!s)
+			return;
+		s->plan--;
+	}
+}
+
+/* Bounds that cannot all be kept are lowered in proportion. */
+static void fit_bounds(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+{
+	u32 least = sum_of(shares, nr, least_of);
+	struct mmpath_share *s;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		s = shares[i];
+		s->floor = least > total ? mul_u64_u32_div(s->least, total, least) : s->least;
+		s->ceiling = min(s->most, total);
+		s->floor = min(s->floor, s->ceiling);
+	}
+}
+
+static void stay(struct mmpath_share *const *shares, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		shares[i]->plan = clamp(shares[i]->steps, shares[i]->floor, shares[i]->ceiling);
+}
+
+/* Throughput */
+
+struct exchange {
+	struct mmpath_share *from, *to;
+	u32 steps;
+	u64 gain;
+};
+
+static struct mmpath_share *giver(struct mmpath_share *const *shares, unsigned int nr, u32 k,
+				  const struct mmpath_share *except)
+{
+	struct mmpath_share *best = NULL, *s;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		s = shares[i];
+		if (s != except && s->plan >= s->floor + k &&
+		    (!best || penalty(s, k) < penalty(best, k)))
+			best = s;
+	}
+	return best;
+}
+
+static struct mmpath_share *taker(struct mmpath_share *const *shares, unsigned int nr, u32 k,
+				  const struct mmpath_share *except)
+{
+	struct mmpath_share *best = NULL, *s;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		s = shares[i];
+		if (s != except && s->plan + k <= s->ceiling &&
+		    (!best || benefit(s, k) > benefit(best, k)))
+			best = s;
+	}
+	return best;
+}
+
+static void consider(struct exchange *best, struct mmpath_share *from, struct mmpath_share *to,
+		     u32 k)
+{
+	if (!from || !to || benefit(to, k) <= penalty(from, k) + best->gain)
+		return;
+	best->from = from;
+	best->to = to;
+	best->steps = k;
+	best->gain = benefit(to, k) - penalty(from, k);
+}
+
+/* The best giver and the best taker of @k steps; if they are one, the second best of either. */
+static void try_exchange(struct mmpath_share *const *shares, unsigned int nr, u32 k,
+			 struct exchange *best)
+{
+	struct mmpath_share *from = giver(shares, nr, k, NULL);
+	struct mmpath_share *to = taker(shares, nr, k, NULL);
+
+	consider(best, from, taker(shares, nr, k, from), k);
+	consider(best, giver(shares, nr, k, to), to, k);
+}
+
+static void plan_throughput(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+{
+	unsigned int times = EXCHANGES * nr;
+	struct exchange best;
+	u32 k;
+
+	fill_up(shares, nr, total);
+	while (times--) {
+		best = (struct exchange){ };
+		for (k = 1; k <= total; k++)
+			try_exchange(shares, nr, k, &best);
+		if (!best.gain)
+			return;
+		best.from->plan -= best.steps;
+		best.to->plan += best.steps;
+	}
+}
+
+/* Rates */
+
+/* The least memory with which the rate is @most; all it may have, if there is none. */
+static u32 need(const struct mmpath_share *s, u64 most,
+		u64 (*rate)(const struct mmpath_share *s, u32 steps))
+{
+	u32 low = s->floor, high = s->ceiling, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (rate(s, mid) > most)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool plan_rate(struct mmpath_share *const *shares, unsigned int nr, u32 total, u64 rate)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		shares[i]->plan = need(shares[i], rate, fair_rate);
+	return sum_of(shares, nr, plan_of) <= total;
+}
+
+static u64 highest_rate(struct mmpath_share *const *shares, unsigned int nr,
+			u32 (*of)(const struct mmpath_share *s))
+{
+	u64 highest = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		highest = max(highest, fair_rate(shares[i], of(shares[i])));
+	return highest;
+}
+
+/* What the rate leaves over goes to who has the highest, even if one step is no help. */
+static void fill_up_fairly(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+{
+	u32 sum = sum_of(shares, nr, plan_of);
+	struct mmpath_share *best, *s;
+	unsigned int i;
+
+	for (; sum < total; sum++) {
+		best = NULL;
+		for (i = 0; i < nr; i++) {
+			s = shares[i];
+			if (s->plan < s->ceiling &&
+			    (!best || fair_rate(s, s->plan) > fair_rate(best, best->plan) ||
+			     (fair_rate(s, s->plan) == fair_rate(best, best->plan) &&
+			      s->plan < best->plan)))
+				best = s;
+		}
+		if (!best)
+			return;
+		best->plan++;
+	}
+}
+
+static void plan_fair(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+{
+	u64 low = 0, high = highest_rate(shares, nr, floor_of), mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (plan_rate(shares, nr, total, mid))
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	plan_rate(shares, nr, total, low);
+	fill_up_fairly(shares, nr, total);
+}
+
+/* Agreements */
+
+static bool keeps(const struct mmpath_share *s, u32 steps)
+{
+	return rate_of(s, steps) <= s->sla;
+}
+
+/* Is @a to be served before @b? */
+static bool before(const struct mmpath_share *a, const struct mmpath_share *b)
+{
+	if (a->weight != b->weight)
+		return a->weight > b->weight;
+	return need(a, a->sla, rate_of) < need(b, b->sla, rate_of);
+}
+
+static struct mmpath_share *next_unserved(struct mmpath_share *const *shares, unsigned int nr)
+{
+	struct mmpath_share *best = NULL;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!shares[i]->served && (!best || before(shares[i], best)))
+			best = shares[i];
+	return best;
+}
+
+static void plan_sla(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+{
+	u32 left = total - sum_of(shares, nr, floor_of), wants;
+	struct mmpath_share *s;
+
+	for (s = next_unserved(shares, nr); s; s = next_unserved(shares, nr)) {
+		s->served = true;
+		wants = need(s, s->sla, rate_of);
+		s->failed = wants - s->floor > left || !keeps(s, wants);
+		if (s->failed)
+			continue;
+		left -= wants - s->floor;
+		s->floor = wants;
+	}
+	stay(shares, nr);
+	plan_throughput(shares, nr, total);
+}
+
+/* From what is to what was planned */
+
+static u64 misses(struct mmpath_share *const *shares, unsigned int nr, bool planned)
+{
+	u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		sum += weighted(shares[i], planned ? shares[i]->plan : shares[i]->steps);
+	return sum;
+}
+
+static u32 steps_of(const struct mmpath_share *s)
+{
+	return s->steps;
+}
+
+/* Somebody has more or less than it may, or an agreement that can be kept is not. */
+static bool must_move(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (shares[i]->steps < shares[i]->floor || shares[i]->steps > shares[i]->ceiling)
+			return true;
+	return sum_of(shares, nr, steps_of) != total;
+}
+
+static bool is_worth(struct mmpath_share *const *shares, unsigned int nr,
+		     enum mmpath_balance mode)
+{
+	u64 is = misses(shares, nr, false), then = misses(shares, nr, true);
+
+	if (mode == MMPATH_BALANCE_FAIR) {
+		is = highest_rate(shares, nr, steps_of);
+		then = highest_rate(shares, nr, plan_of);
+		return is > then + (is >> GAIN_SHIFT);
+	}
+	return is > then + (is >> GAIN_SHIFT) && is > then + LEAST_GAIN * 100;
+}
+
+/* The one furthest above its plan, or below it */
+static struct mmpath_share *furthest(struct mmpath_share *const *shares, unsigned int nr,
+				     bool above)
+{
+	struct mmpath_share *best = NULL;
+	s64 far = 0, d;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		d = (s64)shares[i]->steps - shares[i]->plan;
+		if (!above)
+			d = -d;
+		if (d > far) {
+			best = shares[i];
+			far = d;
+		}
+	}
+	return best;
+}
+
+/* Who has to give what does not exist gives it at once; the rest takes its time. */
+static u32 move(struct mmpath_share *const *shares, unsigned int nr, u32 total, u32 moves)
+{
+	u32 sum = sum_of(shares, nr, steps_of), moved = 0;
+	struct mmpath_share *from, *to;
+
+	while (sum > total || moved < moves) {
+		from = sum >= total ? furthest(shares, nr, true) : NULL;
+		to = sum <= total ? furthest(shares, nr, false) : NULL;
+		if (!from && !to)
+			break;
+		if (from) {
+			from->steps--;
+			sum--;
+		}
+		if (to) {
+			to->steps++;
+			sum++;
+		}
+		moved++;
+	}
+	return moved;
+}
+
+/**
+ * mmpath_divide() - divide memory among those who share it
+ * @shares: with their curves and bounds; .steps is what each has, and gets
+ * @nr: how many
+ * @mode: what for
+ * @total: steps that there are, at most MMPATH_STEPS
+ * @moves: steps that may go from one to another in one call
+ *
+ * Bounds that do not fit into @total are lowered in proportion; if all have as much as
+ * they may, some is left over. Thesis 4.4.
+ *
+ * Return: steps that were moved; 0 when all is as it should be.
+ */
+u32 mmpath_divide(struct mmpath_share *const *shares, unsigned int nr,
+		  enum mmpath_balance mode, u32 total, u32 moves)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		shares[i]->served = false;
+		shares[i]->failed = false;
+	}
+	fit_bounds(shares, nr, total);
+	total = min(total, sum_of(shares, nr, ceiling_of));
+	stay(shares, nr);
+	if (mode == MMPATH_BALANCE_FAIR)
+		plan_fair(shares, nr, total);
+	else if (mode == MMPATH_BALANCE_SLA)
+		plan_sla(shares, nr, total);
+	else
+		plan_throughput(shares, nr, total);
+	if (!must_move(shares, nr, total) && !is_worth(shares, nr, mode))
+		return 0;
+	return move(shares, nr, total, moves);
+}
