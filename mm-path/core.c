@@ -81,6 +81,7 @@ static DECLARE_DELAYED_WORK(mmpath_epoch_work, mmpath_epoch_fn);
 static DECLARE_WORK(mmpath_kick_work, mmpath_kick_fn);
 static DECLARE_WORK(mmpath_sync_work, mmpath_sync_fn);
 static void (*mmpath_sync)(void);
+static void (*mmpath_epoch)(void);
 
 /* Memory of the models. A drain runs in faults: it must not enter reclaim. */
 
@@ -739,6 +740,8 @@ static void mmpath_epoch_fn(struct work_struct *work)
 	mmpath_for_each_ctx(ctx, id)
 		mmpath_close_epoch(ctx, ms);
 	mmpath_close_domains();
+	if (mmpath_epoch)
+		mmpath_epoch();
 	queue_delayed_work(system_unbound_wq, &mmpath_epoch_work, msecs_to_jiffies(ms));
 }
 
@@ -782,6 +785,17 @@ static void mmpath_sync_fn(struct work_struct *work)
 void mmpath_on_sync(void (*fn)(void))
 {
 	mmpath_sync = fn;
+}
+
+/**
+ * mmpath_on_epoch() - who wants to know that curves have changed
+ * @fn: called in process context at the end of each epoch, without locks
+ *
+ * Context: at boot, before anything can be tracked.
+ */
+void mmpath_on_epoch(void (*fn)(void))
+{
+	mmpath_epoch = fn;
 }
 
 /**

@@ -338,6 +338,7 @@ const struct mmpath_driver *mmpath_driver(void);
 int mmpath_set_param(struct mmpath_driver *drv, struct mmpath_param *param,
 		     unsigned long val);
 void mmpath_on_sync(void (*fn)(void));
+void mmpath_on_epoch(void (*fn)(void));
 void mmpath_request_sync(void);
 
 int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom);
@@ -416,6 +417,8 @@ void mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom);
 void mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom);
 void mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom);
 void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom);
+void mmpath_show_words(struct seq_file *m, const char * const *words, unsigned int nr,
+		       unsigned int used);
 
 /* replace.c */
 enum mmpath_mode {
@@ -433,6 +436,7 @@ int mmpath_set_replace(struct mmpath_domain *dom, struct mem_cgroup *memcg,
 		       enum mmpath_mode mode);
 void mmpath_show_modes(struct seq_file *m, const struct mmpath_domain *dom);
 void mmpath_show_replace(struct seq_file *m, const struct mmpath_domain *dom);
+bool mmpath_replaces_well(const struct mmpath_domain *dom);
 #else
 static inline int mmpath_set_replace(struct mmpath_domain *dom, struct mem_cgroup *memcg,
 				     enum mmpath_mode mode)
@@ -441,6 +445,98 @@ static inline int mmpath_set_replace(struct mmpath_domain *dom, struct mem_cgrou
 }
 
 static inline void mmpath_show_replace(struct seq_file *m, const struct mmpath_domain *dom) { }
+
+static inline bool mmpath_replaces_well(const struct mmpath_domain *dom)
+{
+	return false;
+}
+#endif
+
+/* balance.c */
+#define MMPATH_MAX_SHARERS	64U	/* children of a cgroup */
+#define MMPATH_WEIGHT_DEFAULT	100U
+#define MMPATH_WEIGHT_MOST	10000U
+
+struct mmpath_balancer;
+
+/**
+ * struct mmpath_sharer - a cgroup that may share in the memory of its parent
+ * @node: in the list of its balancer, under mmpath_memcg_mutex and SRCU
+ * @balancer: of its parent, NULL if there is none
+ * @memcg: the cgroup; who made it keeps it and the domain longer than this
+ * @dom: has its curve
+ * @share: what it has, in steps, and its curve
+ * @target: the same in pages, PAGE_COUNTER_MAX: none; read by reclaim
+ * @refused: times in this epoch that reclaim could not take from it
+ * @stuck: it refused often; counts down each epoch
+ * @known: it has had a look at since the step changed
+ * @window: misses at each number of steps, of late; fixed point
+ * @cpu_window: likewise its running time, us
+ * @cpu_us: and all of it
+ * @refaults: pages that came back, so far
+ * @promise: misses that the curve promises for the next epoch
+ * @predicted: all promises
+ * @measured: and what came
+ */
+struct mmpath_sharer {
+	struct list_head node;
+	struct mmpath_balancer *balancer;
+	struct mem_cgroup *memcg;
+	struct mmpath_domain *dom;
+	struct mmpath_share share;
+	unsigned long target;
+	atomic_t refused;
+	unsigned int stuck;
+	bool known;
+	u64 window[MMPATH_STEPS + 1];
+	u64 cpu_window, cpu_us;
+	unsigned long refaults;
+	u64 promise, predicted, measured;
+};
+
+/* In this order: of two verdicts the later one counts. */
+enum mmpath_verdict {
+	MMPATH_NO_VERDICT,
+	MMPATH_CHOSEN,
+	MMPATH_SPARED,
+};
+
+#ifdef CONFIG_MMPATH_BALANCE
+void mmpath_sharer_init(struct mmpath_sharer *s, struct mem_cgroup *memcg,
+			struct mmpath_domain *dom);
+void mmpath_sharer_join(struct mmpath_sharer *s);
+void mmpath_sharer_leave(struct mmpath_sharer *s);
+void mmpath_balance_epoch(void);
+void mmpath_balance_reap(void);
+int mmpath_set_balance(struct mem_cgroup *memcg, enum mmpath_balance mode);
+int mmpath_balance_by_name(const char *name);
+void mmpath_show_balance(struct seq_file *m, const struct mem_cgroup *memcg);
+int mmpath_show_balance_stat(struct seq_file *m, const struct mem_cgroup *memcg);
+void mmpath_show_target(struct seq_file *m, const struct mmpath_sharer *s);
+void mmpath_show_predictions(struct seq_file *m, const struct mmpath_sharer *s);
+enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *memcg,
+				 int priority);
+
+static inline enum mmpath_verdict mmpath_verdict(struct mem_cgroup *target,
+						 struct mem_cgroup *memcg, int priority)
+{
+	return mmpath_balancing() ? mmpath_judge(target, memcg, priority) : MMPATH_NO_VERDICT;
+}
+#else
+static inline void mmpath_sharer_init(struct mmpath_sharer *s, struct mem_cgroup *memcg,
+				      struct mmpath_domain *dom) { }
+static inline void mmpath_sharer_join(struct mmpath_sharer *s) { }
+static inline void mmpath_sharer_leave(struct mmpath_sharer *s) { }
+static inline void mmpath_balance_epoch(void) { }
+static inline void mmpath_balance_reap(void) { }
+static inline void mmpath_show_predictions(struct seq_file *m,
+					   const struct mmpath_sharer *s) { }
+
+static inline enum mmpath_verdict mmpath_verdict(struct mem_cgroup *target,
+						 struct mem_cgroup *memcg, int priority)
+{
+	return MMPATH_NO_VERDICT;
+}
 #endif
 
 #endif /* _MM_PATH_INTERNAL_H */

@@ -24,6 +24,7 @@
 struct mmpath_memcg {
 	struct cgroup_subsys_state *css;
 	struct mmpath_domain *dom;
+	struct mmpath_sharer sharer;
 };
 
 static DEFINE_MUTEX(mmpath_memcg_mutex);
@@ -48,6 +49,8 @@ static struct mmpath_memcg *mmpath_memcg_add(struct cgroup_subsys_state *css)
 		goto err_dom;
 	css_get(css);
 	pm->css = css;
+	mmpath_sharer_init(&pm->sharer, mem_cgroup_from_css(css), pm->dom);
+	mmpath_sharer_join(&pm->sharer);
 	return pm;
 
 err_dom:
@@ -60,6 +63,7 @@ err_free:
 static void mmpath_memcg_del(struct mmpath_memcg *pm)
 {
 	lockdep_assert_held(&mmpath_memcg_mutex);
+	mmpath_sharer_leave(&pm->sharer);
 	mmpath_set_replace(pm->dom, mem_cgroup_from_css(pm->css), MMPATH_MODE_NONE);
 	xa_erase(&mmpath_memcgs, pm->css->id);
 	mmpath_untrack_all(pm->dom);
@@ -139,6 +143,7 @@ static void mmpath_memcg_reap(void)
 	xa_for_each(&mmpath_memcgs, id, pm)
 		if (css_is_dying(pm->css))
 			mmpath_memcg_del(pm);
+	mmpath_balance_reap();
 }
 
 static void mmpath_memcg_sync(void)
@@ -152,6 +157,13 @@ static void mmpath_memcg_sync(void)
 		mmpath_memcg_sync_out(pm);
 		mmpath_memcg_sync_in(pm);
 	}
+	mutex_unlock(&mmpath_memcg_mutex);
+}
+
+static void mmpath_memcg_epoch(void)
+{
+	mutex_lock(&mmpath_memcg_mutex);
+	mmpath_balance_epoch();
 	mutex_unlock(&mmpath_memcg_mutex);
 }
 
@@ -225,7 +237,16 @@ static int mmpath_region_mrc_show(struct seq_file *m, void *v)
 
 static int mmpath_stat_show(struct seq_file *m, void *v)
 {
-	return mmpath_memcg_show(m, mmpath_show_stat);
+	struct mmpath_memcg *pm;
+
+	mutex_lock(&mmpath_memcg_mutex);
+	pm = mmpath_memcg_find(seq_css(m));
+	if (pm) {
+		mmpath_show_stat(m, pm->dom);
+		mmpath_show_predictions(m, &pm->sharer);
+	}
+	mutex_unlock(&mmpath_memcg_mutex);
+	return pm ? 0 : -ENODATA;
 }
 
 static ssize_t mmpath_mrc_write(struct kernfs_open_file *of, char *buf, size_t nbytes,
@@ -275,6 +296,123 @@ static ssize_t mmpath_replace_write(struct kernfs_open_file *of, char *buf, size
 }
 #endif
 
+#ifdef CONFIG_MMPATH_BALANCE
+static int mmpath_balance_show(struct seq_file *m, void *v)
+{
+	mutex_lock(&mmpath_memcg_mutex);
+	mmpath_show_balance(m, mem_cgroup_from_seq(m));
+	mutex_unlock(&mmpath_memcg_mutex);
+	return 0;
+}
+
+static int mmpath_balance_stat_show(struct seq_file *m, void *v)
+{
+	int ret;
+
+	mutex_lock(&mmpath_memcg_mutex);
+	ret = mmpath_show_balance_stat(m, mem_cgroup_from_seq(m));
+	mutex_unlock(&mmpath_memcg_mutex);
+	return ret;
+}
+
+static ssize_t mmpath_balance_write(struct kernfs_open_file *of, char *buf, size_t nbytes,
+				    loff_t off)
+{
+	int mode = mmpath_balance_by_name(strstrip(buf)), ret;
+	struct mmpath_memcg *pm;
+	unsigned long id;
+
+	if (mode < 0)
+		return mode;
+	mutex_lock(&mmpath_memcg_mutex);
+	ret = mmpath_set_balance(mem_cgroup_from_css(of_css(of)), mode);
+	xa_for_each(&mmpath_memcgs, id, pm)
+		mmpath_sharer_join(&pm->sharer);
+	mutex_unlock(&mmpath_memcg_mutex);
+	return ret ?: nbytes;
+}
+
+static int mmpath_weight_show(struct seq_file *m, void *v)
+{
+	struct mmpath_memcg *pm;
+
+	mutex_lock(&mmpath_memcg_mutex);
+	pm = mmpath_memcg_find(seq_css(m));
+	if (pm)
+		seq_printf(m, "%u\n", pm->sharer.share.weight);
+	mutex_unlock(&mmpath_memcg_mutex);
+	return pm ? 0 : -ENODATA;
+}
+
+static ssize_t mmpath_weight_write(struct kernfs_open_file *of, char *buf, size_t nbytes,
+				   loff_t off)
+{
+	struct mmpath_memcg *pm;
+	unsigned int weight;
+	int ret = kstrtouint(strstrip(buf), 10, &weight);
+
+	if (ret)
+		return ret;
+	if (!weight || weight > MMPATH_WEIGHT_MOST)
+		return -ERANGE;
+	mutex_lock(&mmpath_memcg_mutex);
+	pm = mmpath_memcg_find(of_css(of));
+	if (pm)
+		pm->sharer.share.weight = weight;
+	mutex_unlock(&mmpath_memcg_mutex);
+	return pm ? nbytes : -ENODATA;
+}
+
+static int mmpath_sla_show(struct seq_file *m, void *v)
+{
+	struct mmpath_memcg *pm;
+
+	mutex_lock(&mmpath_memcg_mutex);
+	pm = mmpath_memcg_find(seq_css(m));
+	if (pm && pm->sharer.share.sla == U64_MAX)
+		seq_puts(m, "max\n");
+	else if (pm)
+		seq_printf(m, "%llu\n", pm->sharer.share.sla);
+	mutex_unlock(&mmpath_memcg_mutex);
+	return pm ? 0 : -ENODATA;
+}
+
+static ssize_t mmpath_sla_write(struct kernfs_open_file *of, char *buf, size_t nbytes,
+				loff_t off)
+{
+	struct mmpath_memcg *pm;
+	unsigned int rate;
+	u64 sla = U64_MAX;
+	int ret;
+
+	buf = strstrip(buf);
+	if (strcmp(buf, "max")) {
+		ret = kstrtouint(buf, 10, &rate);
+		if (ret)
+			return ret;
+		sla = rate;
+	}
+	mutex_lock(&mmpath_memcg_mutex);
+	pm = mmpath_memcg_find(of_css(of));
+	if (pm)
+		pm->sharer.share.sla = sla;
+	mutex_unlock(&mmpath_memcg_mutex);
+	return pm ? nbytes : -ENODATA;
+}
+
+static int mmpath_target_show(struct seq_file *m, void *v)
+{
+	struct mmpath_memcg *pm;
+
+	mutex_lock(&mmpath_memcg_mutex);
+	pm = mmpath_memcg_find(seq_css(m));
+	if (pm)
+		mmpath_show_target(m, &pm->sharer);
+	mutex_unlock(&mmpath_memcg_mutex);
+	return pm ? 0 : -ENODATA;
+}
+#endif
+
 static struct cftype mmpath_files[] = {
 	{
 		.name = "path.track",
@@ -311,12 +449,43 @@ static struct cftype mmpath_files[] = {
 		.write = mmpath_replace_write,
 	},
 #endif
+#ifdef CONFIG_MMPATH_BALANCE
+	{
+		.name = "path.balance",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = mmpath_balance_show,
+		.write = mmpath_balance_write,
+	},
+	{
+		.name = "path.balance_stat",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = mmpath_balance_stat_show,
+	},
+	{
+		.name = "path.weight",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = mmpath_weight_show,
+		.write = mmpath_weight_write,
+	},
+	{
+		.name = "path.sla",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = mmpath_sla_show,
+		.write = mmpath_sla_write,
+	},
+	{
+		.name = "path.target",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = mmpath_target_show,
+	},
+#endif
 	{ }	/* terminate */
 };
 
 static int __init mmpath_memcg_init(void)
 {
 	mmpath_on_sync(mmpath_memcg_sync);
+	mmpath_on_epoch(mmpath_memcg_epoch);
 	return cgroup_add_dfl_cftypes(&memory_cgrp_subsys, mmpath_files);
 }
 subsys_initcall(mmpath_memcg_init);

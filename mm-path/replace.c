@@ -102,8 +102,7 @@ static unsigned long mmpath_evictable(struct mem_cgroup *memcg)
 /* In proportion to the pages below @memcg that @r does not know, it is the kernel's own turn. */
 static bool mmpath_next_turn(struct mmpath_replacer *r, struct mem_cgroup *memcg)
 {
-	bool below = mem_cgroup_is_descendant(memcg, r->memcg);
-	unsigned long all = mmpath_evictable(below ? r->memcg : memcg);
+	unsigned long all = mmpath_evictable(memcg);
 	unsigned long known = READ_ONCE(r->known) + mmpath_reserved(r);
 	unsigned int turn;
 
@@ -130,14 +129,28 @@ static bool mmpath_kernels_turn(struct mmpath_replacer *r, struct mem_cgroup *me
 	return test_bit(bit, &r->left_to);
 }
 
-/* Is it @r that knows of pages in @memcg, and may they be taken? */
-static bool mmpath_serves(const struct mmpath_replacer *r, struct mem_cgroup *memcg)
-{
-	struct mem_cgroup *target = memcg ?: root_mem_cgroup;
+/* What has reclaim in @memcg to do with what @r knows? */
+enum mmpath_relation {
+	MMPATH_STRANGER,	/* nothing, or it may not be taken */
+	MMPATH_BELOW,		/* it is some of the pages below */
+	MMPATH_OWN,		/* it is all there is, or all that is to be looked at */
+};
 
-	if (mem_cgroup_is_descendant(target, r->memcg))
-		return true;
-	return mem_cgroup_is_descendant(r->memcg, target) && !mmpath_protected(r->memcg, target);
+static enum mmpath_relation mmpath_relation(const struct mmpath_replacer *r,
+					    struct mem_cgroup *memcg, int priority)
+{
+	if (mem_cgroup_is_descendant(memcg, r->memcg))
+		return MMPATH_OWN;
+	if (!mem_cgroup_is_descendant(r->memcg, memcg) || mmpath_protected(r->memcg, memcg))
+		return MMPATH_STRANGER;
+	switch (mmpath_verdict(memcg, r->memcg, priority)) {
+	case MMPATH_SPARED:
+		return MMPATH_STRANGER;
+	case MMPATH_CHOSEN:
+		return MMPATH_OWN;
+	default:
+		return MMPATH_BELOW;
+	}
 }
 
 /*
@@ -149,11 +162,15 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mem_cgroup *me
 				struct zone *zone, int priority, unsigned long nr,
 				unsigned long *scanned)
 {
-	bool own = memcg && mem_cgroup_is_descendant(memcg, r->memcg);
+	struct mem_cgroup *target = memcg ?: root_mem_cgroup;
+	enum mmpath_relation relation = mmpath_relation(r, target, priority);
+	bool own = relation == MMPATH_OWN;
 	unsigned int want = READ_ONCE(r->target);
 	unsigned long freed = 0;
 
-	if (mmpath_kernels_turn(r, memcg ?: root_mem_cgroup, priority)) {
+	if (relation == MMPATH_STRANGER)
+		return 0;
+	if (mmpath_kernels_turn(r, own ? r->memcg : target, priority)) {
 		mmpath_replace_add(r, MMPATH_LEFT, nr);
 		if (!own)
 			return 0;
@@ -184,9 +201,7 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 				 srcu_read_lock_held(&mmpath_replace_srcu)) {
 		if (*reclaimed >= nr)
 			break;
-		if (mmpath_serves(r, memcg))
-			*reclaimed += mmpath_ask(r, memcg, zone, priority, nr - *reclaimed,
-						 scanned);
+		*reclaimed += mmpath_ask(r, memcg, zone, priority, nr - *reclaimed, scanned);
 	}
 	srcu_read_unlock(&mmpath_replace_srcu, idx);
 	if (*reclaimed > before)
@@ -420,15 +435,30 @@ int mmpath_mode_by_name(const char *name)
  */
 void mmpath_show_modes(struct seq_file *m, const struct mmpath_domain *dom)
 {
-	enum mmpath_mode mode, used;
+	enum mmpath_mode used;
 
 	mutex_lock(&mmpath_replace_mutex);
 	used = dom && dom->replacer ? dom->replacer->mode : MMPATH_MODE_NONE;
 	mutex_unlock(&mmpath_replace_mutex);
-	for (mode = 0; mode < NR_MMPATH_MODES; mode++)
-		seq_printf(m, mode == used ? "%s[%s]" : "%s%s", mode ? " " : "",
-			   mmpath_mode_names[mode]);
-	seq_putc(m, '\n');
+	mmpath_show_words(m, mmpath_mode_names, NR_MMPATH_MODES, used);
+}
+
+/**
+ * mmpath_replaces_well() - does somebody choose better than LRU what leaves memory?
+ * @dom: of this domain's
+ *
+ * Context: may sleep.
+ */
+bool mmpath_replaces_well(const struct mmpath_domain *dom)
+{
+	const struct mmpath_replacer *r;
+	bool well;
+
+	mutex_lock(&mmpath_replace_mutex);
+	r = dom->replacer;
+	well = r && r->mode != MMPATH_MODE_LRU && mmpath_policy(r) != MMPATH_POLICY_KERNEL;
+	mutex_unlock(&mmpath_replace_mutex);
+	return well;
 }
 
 static const char *mmpath_policy_name(const struct mmpath_replacer *r)

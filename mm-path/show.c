@@ -61,6 +61,23 @@ static void mmpath_show_points(struct seq_file *m, const struct mmpath_mrc *mrc,
 }
 
 /**
+ * mmpath_show_words() - print words, one of them in brackets
+ * @m: where to
+ * @words: the words
+ * @nr: how many
+ * @used: which one
+ */
+void mmpath_show_words(struct seq_file *m, const char * const *words, unsigned int nr,
+		       unsigned int used)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		seq_printf(m, i == used ? "%s[%s]" : "%s%s", i ? " " : "", words[i]);
+	seq_putc(m, '\n');
+}
+
+/**
  * mmpath_show_mrc() - print the merged curve of a domain
  * @m: where to
  * @dom: the domain

@@ -214,6 +214,29 @@ static inline void mmpath_memcg_attach(void)
 static inline void mmpath_memcg_attach(void) { }
 #endif
 
+#ifdef CONFIG_MMPATH_BALANCE
+DECLARE_STATIC_KEY_FALSE(mmpath_balance_key);
+bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, int priority);
+
+static inline bool mmpath_balancing(void)
+{
+	return static_branch_unlikely(&mmpath_balance_key) && mmpath_on();
+}
+
+/* Is reclaim in @target to leave @memcg alone, for others have more than they should? */
+static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg,
+				 int priority)
+{
+	return mmpath_balancing() && __mmpath_spares(target, memcg, priority);
+}
+#else
+static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg,
+				 int priority)
+{
+	return false;
+}
+#endif
+
 #ifdef CONFIG_MMPATH_REPLACE
 DECLARE_STATIC_KEY_FALSE(mmpath_replace_key);
 

@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Balance: which of the cgroups below one gets how much of its memory (thesis 4.4).
+ *
+ *	curves of the children --each epoch, divide.c--> a target for each
+ *	reclaim in the parent: a child that is well below its target is spared
+ *
+ * A target is no limit. As long as the parent has memory nobody is held back, and no
+ * program is ever throttled or killed for its target. When the parent is full and reclaim
+ * looks for memory in it, it looks among those furthest above their targets, and leaves
+ * the others alone; so memory moves to where it is asked for, page by page, from where it
+ * helps least. If it finds nothing there (no swap, locked pages) it looks everywhere, as
+ * it always did, before it gives up, and the target of who could not give is as much as
+ * it has for some time. To switch off is to forget the targets.
+ *
+ * Only curves can tell what memory is worth. A child that is not tracked has no target:
+ * it is spared while somebody is above his, and competes as ever when nobody is.
+ *
+ * Memory that the curve knows nothing of, the kernel's, is a child's too: it has that
+ * much less for its pages.
+ *
+ * What the curves promise is added up, and so is what then happened: see
+ * mmpath_show_predictions().
+ *
+ * Locks: see core.c. Who changes the lists holds mmpath_memcg_mutex; reclaim holds SRCU.
+ */
+#include <linux/cgroup.h>
+#include <linux/memcontrol.h>
+#include <linux/rculist.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/swap.h>
+#include "internal.h"
+
+#define MMPATH_WINDOW_SHIFT	3	/* curves are of about so many epochs, a power of two */
+#define MMPATH_WINDOW_FRACTION	8	/* bits */
+#define MMPATH_MOVES		8U	/* steps an epoch, of MMPATH_STEPS */
+#define MMPATH_LEAST_PAGES	64U	/* that a child always has for its pages */
+#define MMPATH_REFUSALS		16	/* in an epoch, that are no chance */
+#define MMPATH_STUCK_EPOCHS	16	/* in which who refused so often keeps what it has */
+
+/**
+ * struct mmpath_balancer - a cgroup whose memory is divided among its children
+ * @node: in mmpath_balancers
+ * @memcg: the cgroup; holds a reference
+ * @mode: what for
+ * @sharers: children with curves
+ * @nr: how many
+ * @step: pages; 0 while the cgroup has no limit
+ * @total: steps there were last time
+ * @epochs: it has looked at
+ * @moved: steps that changed hands
+ * @relaxed_noswap: targets given up because nothing could be written to swap
+ * @relaxed_stuck: or nothing could be reclaimed for another reason
+ * @ns: time it took
+ * @ns_most: the longest epoch
+ */
+struct mmpath_balancer {
+	struct list_head node;
+	struct mem_cgroup *memcg;
+	enum mmpath_balance mode;
+	struct list_head sharers;
+	unsigned int nr;
+	unsigned long step;
+	u32 total;
+	unsigned long epochs, moved, relaxed_noswap, relaxed_stuck;
+	u64 ns, ns_most;
+};
+
+DEFINE_STATIC_KEY_FALSE(mmpath_balance_key);
+static LIST_HEAD(mmpath_balancers);
+DEFINE_STATIC_SRCU(mmpath_balance_srcu);
+
+static const char * const mmpath_balance_names[NR_MMPATH_BALANCES] = {
+	[MMPATH_BALANCE_NONE]		= "none",
+	[MMPATH_BALANCE_THROUGHPUT]	= "throughput",
+	[MMPATH_BALANCE_FAIR]		= "fair",
+	[MMPATH_BALANCE_SLA]		= "sla",
+};
+
+/* Reclaim */
+
+static long mmpath_excess(const struct mmpath_sharer *s)
+{
+	return page_counter_read(&s->memcg->memory) - READ_ONCE(s->target);
+}
+
+/*
+ * Those with half of the largest excess are close enough. At its last @priority reclaim
+ * looks everywhere; that is remembered of the one who had most and did not give.
+ */
+static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
+						 struct mem_cgroup *memcg, int priority)
+{
+	long excess, most = 0, mine = 0;
+	struct mmpath_sharer *s, *of = NULL;
+
+	list_for_each_entry_srcu(s, &b->sharers, node, srcu_read_lock_held(&mmpath_balance_srcu)) {
+		excess = mmpath_excess(s);
+		most = max(most, excess);
+		if (!mem_cgroup_is_descendant(memcg, s->memcg))
+			continue;
+		of = s;
+		mine = excess;
+	}
+	/* what a removed child left behind is nobody's */
+	if (!most || !mem_cgroup_online(memcg))
+		return MMPATH_NO_VERDICT;
+	if (!priority) {
+		if (of && mine == most)
+			atomic_inc(&of->refused);
+		return MMPATH_NO_VERDICT;
+	}
+	return mine * 2 < most ? MMPATH_SPARED : MMPATH_CHOSEN;
+}
+
+/**
+ * mmpath_judge() - may reclaim take from a cgroup?
+ * @target: of reclaim
+ * @memcg: a cgroup below it, or @target itself
+ * @priority: of reclaim, falling as it does not find enough
+ *
+ * Context: reclaim. Waits for nothing.
+ * Return: MMPATH_SPARED: others are to give; MMPATH_CHOSEN: it is; or MMPATH_NO_VERDICT.
+ */
+enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *memcg,
+				 int priority)
+{
+	enum mmpath_verdict verdict = MMPATH_NO_VERDICT;
+	struct mmpath_balancer *b;
+	int idx;
+
+	idx = srcu_read_lock(&mmpath_balance_srcu);
+	list_for_each_entry_srcu(b, &mmpath_balancers, node,
+				 srcu_read_lock_held(&mmpath_balance_srcu)) {
+		if (memcg == b->memcg || !mem_cgroup_is_descendant(memcg, b->memcg) ||
+		    !mem_cgroup_is_descendant(b->memcg, target))
+			continue;
+		verdict = max(verdict, mmpath_balancer_judge(b, memcg, priority));
+	}
+	srcu_read_unlock(&mmpath_balance_srcu, idx);
+	return verdict;
+}
+
+bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, int priority)
+{
+	return mmpath_judge(target ?: root_mem_cgroup, memcg, priority) == MMPATH_SPARED;
+}
+
+/* Epochs */
+
+static unsigned long mmpath_limit(struct mem_cgroup *memcg)
+{
+	return min(READ_ONCE(memcg->memory.max), READ_ONCE(memcg->memory.high));
+}
+
+static unsigned long mmpath_usage(struct mem_cgroup *memcg)
+{
+	return page_counter_read(&memcg->memory);
+}
+
+/* Running time of all its programs so far */
+static u64 mmpath_cgroup_us(struct mem_cgroup *memcg)
+{
+	struct cgroup *cgrp = memcg->css.cgroup;
+
+	cgroup_rstat_flush(cgrp);
+	return div_u64(cgrp->bstat.cputime.sum_exec_runtime, NSEC_PER_USEC);
+}
+
+static unsigned long mmpath_refaults(struct mem_cgroup *memcg)
+{
+	return memcg_page_state(memcg, WORKINGSET_REFAULT_ANON) +
+	       memcg_page_state(memcg, WORKINGSET_REFAULT_FILE);
+}
+
+/* Of which no curve knows, and which no reclaim takes */
+static unsigned long mmpath_other_pages(struct mem_cgroup *memcg)
+{
+	return memcg_page_state(memcg, MEMCG_KMEM);
+}
+
+static u64 mmpath_decay(u64 window, u64 now)
+{
+	return window - (window >> MMPATH_WINDOW_SHIFT) + (now << MMPATH_WINDOW_FRACTION);
+}
+
+/* The misses of the last epoch, at all steps, go into the window. */
+static void mmpath_sharer_take_curve(struct mmpath_sharer *s, unsigned long step,
+				     unsigned long other)
+{
+	const struct mmpath_mrc *mrc = &s->dom->mrc;
+	struct mmpath_mrc_walk walk;
+	u64 pages = 0, misses, least;
+	unsigned int k;
+
+	mutex_lock(&s->dom->lock);
+	mmpath_mrc_walk(&walk, mrc, MMPATH_MRC_EPOCH);
+	misses = mmpath_mrc_step(&walk);
+	least = misses;
+	for (k = 0; k <= MMPATH_STEPS; k++) {
+		for (; pages + mrc->group_pages + other <= (u64)k * step;
+		     pages += mrc->group_pages)
+			misses = mmpath_mrc_step(&walk);
+		/* an estimate (see mrc.c) may go up by a few */
+		least = min(least, misses);
+		s->window[k] = mmpath_decay(s->window[k], least);
+		s->share.lambda[k] = s->window[k] >> MMPATH_WINDOW_FRACTION;
+	}
+	mutex_unlock(&s->dom->lock);
+}
+
+static void mmpath_sharer_take_time(struct mmpath_sharer *s)
+{
+	u64 us = mmpath_cgroup_us(s->memcg);
+
+	s->cpu_window = mmpath_decay(s->cpu_window, us - s->cpu_us);
+	s->cpu_us = us;
+	s->share.cpu_us = s->cpu_window >> MMPATH_WINDOW_FRACTION;
+}
+
+/* What was promised for this epoch, and what came */
+static void mmpath_sharer_compare(struct mmpath_sharer *s)
+{
+	unsigned long refaults = mmpath_refaults(s->memcg);
+
+	if (READ_ONCE(s->target) != PAGE_COUNTER_MAX) {
+		s->predicted += s->promise;
+		s->measured += refaults - s->refaults;
+	}
+	s->refaults = refaults;
+}
+
+static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sharer *s,
+				     unsigned long other)
+{
+	unsigned long least = other + MMPATH_LEAST_PAGES;
+
+	least = max(least, READ_ONCE(s->memcg->memory.min));
+	least = max(least, READ_ONCE(s->memcg->memory.low));
+	if (atomic_xchg(&s->refused, 0) >= MMPATH_REFUSALS) {
+		s->stuck = MMPATH_STUCK_EPOCHS;
+		if (mem_cgroup_get_nr_swap_pages(s->memcg) <= 0)
+			b->relaxed_noswap++;
+		else
+			b->relaxed_stuck++;
+	}
+	if (s->stuck) {
+		s->stuck--;
+		least = max(least, mmpath_usage(s->memcg));
+	}
+	s->share.least = min_t(unsigned long, DIV_ROUND_UP(least, b->step), MMPATH_STEPS);
+	s->share.most = min_t(unsigned long, mmpath_limit(s->memcg) / b->step, MMPATH_STEPS);
+}
+
+static void mmpath_sharer_look(struct mmpath_balancer *b, struct mmpath_sharer *s)
+{
+	unsigned long other = mmpath_other_pages(s->memcg);
+
+	mem_cgroup_flush_stats(s->memcg);
+	mmpath_sharer_compare(s);
+	mmpath_sharer_take_time(s);
+	mmpath_sharer_take_curve(s, b->step, other);
+	if (mmpath_replaces_well(s->dom))
+		mmpath_share_hull(&s->share);
+	mmpath_sharer_set_bounds(b, s, other);
+	if (!s->known)
+		s->share.steps = min_t(unsigned long, mmpath_usage(s->memcg) / b->step,
+				       MMPATH_STEPS);
+	s->known = true;
+}
+
+static void mmpath_sharer_set_target(struct mmpath_balancer *b, struct mmpath_sharer *s)
+{
+	WRITE_ONCE(s->target, s->share.steps * b->step);
+	s->promise = s->share.lambda[s->share.steps] >> MMPATH_WINDOW_SHIFT;
+}
+
+/* Another step: what was known is of no use. */
+static void mmpath_sharer_restart(struct mmpath_sharer *s)
+{
+	WRITE_ONCE(s->target, PAGE_COUNTER_MAX);
+	memset(s->window, 0, sizeof(s->window));
+	s->cpu_window = 0;
+	s->cpu_us = mmpath_cgroup_us(s->memcg);
+	s->refaults = mmpath_refaults(s->memcg);
+	s->promise = 0;
+	s->known = false;
+}
+
+static void mmpath_balancer_set_step(struct mmpath_balancer *b)
+{
+	unsigned long limit = mmpath_limit(b->memcg);
+	unsigned long step = limit < PAGE_COUNTER_MAX ? DIV_ROUND_UP(limit, MMPATH_STEPS) : 0;
+	struct mmpath_sharer *s;
+
+	if (step == b->step)
+		return;
+	b->step = step;
+	list_for_each_entry(s, &b->sharers, node)
+		mmpath_sharer_restart(s);
+}
+
+/* Pages that the children with curves have among them, or could have */
+static unsigned long mmpath_balancer_available(const struct mmpath_balancer *b)
+{
+	unsigned long limit = mmpath_limit(b->memcg), others = mmpath_usage(b->memcg), theirs = 0;
+	struct mmpath_sharer *s;
+
+	list_for_each_entry(s, &b->sharers, node)
+		theirs += mmpath_usage(s->memcg);
+	others -= min(others, theirs);
+	return limit - min(limit, others);
+}
+
+static void mmpath_balancer_divide(struct mmpath_balancer *b)
+{
+	struct mmpath_share *shares[MMPATH_MAX_SHARERS];
+	struct mmpath_sharer *s;
+	unsigned int nr = 0;
+
+	list_for_each_entry(s, &b->sharers, node) {
+		mmpath_sharer_look(b, s);
+		shares[nr++] = &s->share;
+		cond_resched();
+	}
+	b->total = min_t(unsigned long, mmpath_balancer_available(b) / b->step, MMPATH_STEPS);
+	b->moved += mmpath_divide(shares, nr, b->mode, b->total, MMPATH_MOVES);
+	list_for_each_entry(s, &b->sharers, node)
+		mmpath_sharer_set_target(b, s);
+	b->epochs++;
+}
+
+static void mmpath_balancer_epoch(struct mmpath_balancer *b)
+{
+	u64 start = ktime_get_ns(), ns;
+
+	mmpath_balancer_set_step(b);
+	if (b->step && b->nr)
+		mmpath_balancer_divide(b);
+	ns = ktime_get_ns() - start;
+	b->ns += ns;
+	b->ns_most = max(b->ns_most, ns);
+}
+
+/**
+ * mmpath_balance_epoch() - curves have changed: look at all targets again
+ *
+ * Context: process; mmpath_memcg_mutex is held. Takes the locks of domains.
+ */
+void mmpath_balance_epoch(void)
+{
+	struct mmpath_balancer *b;
+
+	list_for_each_entry(b, &mmpath_balancers, node)
+		mmpath_balancer_epoch(b);
+}
+
+/* Who takes part */
+
+static struct mmpath_balancer *mmpath_balancer_of(const struct mem_cgroup *memcg)
+{
+	struct mmpath_balancer *b;
+
+	list_for_each_entry(b, &mmpath_balancers, node)
+		if (b->memcg == memcg)
+			return b;
+	return NULL;
+}
+
+/**
+ * mmpath_sharer_init() - a cgroup that may share in the memory of its parent
+ * @s: what is to be known of it
+ * @memcg: the cgroup; like @dom it stays until mmpath_sharer_leave()
+ * @dom: has its curve
+ */
+void mmpath_sharer_init(struct mmpath_sharer *s, struct mem_cgroup *memcg,
+			struct mmpath_domain *dom)
+{
+	s->memcg = memcg;
+	s->dom = dom;
+	s->target = PAGE_COUNTER_MAX;
+	s->share.weight = MMPATH_WEIGHT_DEFAULT;
+	s->share.sla = U64_MAX;
+}
+
+/**
+ * mmpath_sharer_join() - take part, if the parent is balanced
+ * @s: a cgroup with a curve
+ *
+ * Of more than MMPATH_MAX_SHARERS the last do not. Context: mmpath_memcg_mutex is held.
+ */
+void mmpath_sharer_join(struct mmpath_sharer *s)
+{
+	struct mmpath_balancer *b = mmpath_balancer_of(parent_mem_cgroup(s->memcg));
+
+	if (!b || s->balancer || b->nr == MMPATH_MAX_SHARERS)
+		return;
+	mmpath_sharer_restart(s);
+	s->balancer = b;
+	b->nr++;
+	list_add_tail_rcu(&s->node, &b->sharers);
+}
+
+static void mmpath_sharer_unlink(struct mmpath_sharer *s)
+{
+	WRITE_ONCE(s->target, PAGE_COUNTER_MAX);
+	list_del_rcu(&s->node);
+	s->balancer->nr--;
+	s->balancer = NULL;
+}
+
+/**
+ * mmpath_sharer_leave() - take part no more
+ * @s: who may be freed then
+ *
+ * Context: may sleep, for reclaim that is looking at it; mmpath_memcg_mutex is held.
+ */
+void mmpath_sharer_leave(struct mmpath_sharer *s)
+{
+	if (!s->balancer)
+		return;
+	mmpath_sharer_unlink(s);
+	synchronize_srcu(&mmpath_balance_srcu);
+}
+
+static struct mmpath_balancer *mmpath_balancer_create(struct mem_cgroup *memcg)
+{
+	struct mmpath_balancer *b = kzalloc(sizeof(*b), GFP_KERNEL);
+
+	if (!b)
+		return NULL;
+	INIT_LIST_HEAD(&b->sharers);
+	css_get(&memcg->css);
+	b->memcg = memcg;
+	list_add_tail_rcu(&b->node, &mmpath_balancers);
+	static_branch_inc(&mmpath_balance_key);
+	return b;
+}
+
+static void mmpath_balancer_destroy(struct mmpath_balancer *b)
+{
+	struct mmpath_sharer *s, *next;
+
+	static_branch_dec(&mmpath_balance_key);
+	list_for_each_entry_safe(s, next, &b->sharers, node)
+		mmpath_sharer_unlink(s);
+	list_del_rcu(&b->node);
+	synchronize_srcu(&mmpath_balance_srcu);
+	css_put(&b->memcg->css);
+	kfree(b);
+}
+
+/**
+ * mmpath_set_balance() - for what a cgroup's memory is divided among its children
+ * @memcg: the cgroup
+ * @mode: from now on
+ *
+ * Those with curves join when mmpath_sharer_join() is called for them. Context: may
+ * sleep; mmpath_memcg_mutex is held. Return: 0 or -ENOMEM.
+ */
+int mmpath_set_balance(struct mem_cgroup *memcg, enum mmpath_balance mode)
+{
+	struct mmpath_balancer *b = mmpath_balancer_of(memcg);
+
+	if (mode == MMPATH_BALANCE_NONE) {
+		if (b)
+			mmpath_balancer_destroy(b);
+		return 0;
+	}
+	if (!b)
+		b = mmpath_balancer_create(memcg);
+	if (!b)
+		return -ENOMEM;
+	b->mode = mode;
+	return 0;
+}
+
+/**
+ * mmpath_balance_reap() - let removed cgroups go
+ *
+ * Context: may sleep; mmpath_memcg_mutex is held.
+ */
+void mmpath_balance_reap(void)
+{
+	struct mmpath_balancer *b, *next;
+
+	list_for_each_entry_safe(b, next, &mmpath_balancers, node)
+		if (css_is_dying(&b->memcg->css))
+			mmpath_balancer_destroy(b);
+}
+
+/* What people read */
+
+/**
+ * mmpath_balance_by_name() - what the user calls it
+ * @name: of a mode
+ *
+ * Return: the mode, or -EINVAL.
+ */
+int mmpath_balance_by_name(const char *name)
+{
+	return sysfs_match_string(mmpath_balance_names, name);
+}
+
+/**
+ * mmpath_show_balance() - print all modes, the one in use in brackets
+ * @m: where to
+ * @memcg: of this cgroup
+ *
+ * Context: mmpath_memcg_mutex is held.
+ */
+void mmpath_show_balance(struct seq_file *m, const struct mem_cgroup *memcg)
+{
+	const struct mmpath_balancer *b = mmpath_balancer_of(memcg);
+
+	mmpath_show_words(m, mmpath_balance_names, NR_MMPATH_BALANCES,
+			  b ? b->mode : MMPATH_BALANCE_NONE);
+}
+
+/**
+ * mmpath_show_balance_stat() - print what came of it
+ * @m: where to
+ * @memcg: whose memory is divided
+ *
+ * Context: mmpath_memcg_mutex is held. Return: 0, or -ENODATA if it is not.
+ */
+int mmpath_show_balance_stat(struct seq_file *m, const struct mem_cgroup *memcg)
+{
+	const struct mmpath_balancer *b = mmpath_balancer_of(memcg);
+	const struct mmpath_sharer *s;
+	unsigned int failed = 0;
+
+	if (!b)
+		return -ENODATA;
+	list_for_each_entry(s, &b->sharers, node)
+		failed += s->share.failed;
+	seq_printf(m, "children %u\n", b->nr);
+	seq_printf(m, "step %lu\n", b->step * PAGE_SIZE);
+	seq_printf(m, "total %lu\n", b->total * b->step * PAGE_SIZE);
+	seq_printf(m, "epochs %lu\n", b->epochs);
+	seq_printf(m, "moved %lu\n", b->moved);
+	seq_printf(m, "failed %u\n", failed);
+	seq_printf(m, "relaxed_noswap %lu\n", b->relaxed_noswap);
+	seq_printf(m, "relaxed_stuck %lu\n", b->relaxed_stuck);
+	seq_printf(m, "time_us %llu\n", div_u64(b->ns, NSEC_PER_USEC));
+	seq_printf(m, "time_us_most %llu\n", div_u64(b->ns_most, NSEC_PER_USEC));
+	return 0;
+}
+
+/**
+ * mmpath_show_target() - print the target of a cgroup, and what it rests on
+ * @m: where to
+ * @s: the cgroup
+ *
+ * Context: mmpath_memcg_mutex is held.
+ */
+void mmpath_show_target(struct seq_file *m, const struct mmpath_sharer *s)
+{
+	const struct mmpath_share *share = &s->share;
+	u32 k = share->steps;
+
+	if (s->target == PAGE_COUNTER_MAX) {
+		seq_puts(m, "target max\n");
+		return;
+	}
+	seq_printf(m, "target %lu\n", s->target * PAGE_SIZE);
+	seq_printf(m, "usage %lu\n", mmpath_usage(s->memcg) * PAGE_SIZE);
+	seq_printf(m, "misses %llu\n", share->lambda[k]);
+	seq_printf(m, "benefit %llu\n",
+		   k < MMPATH_STEPS ? share->lambda[k] - share->lambda[k + 1] : 0);
+	seq_printf(m, "penalty %llu\n", k ? share->lambda[k - 1] - share->lambda[k] : 0);
+	seq_printf(m, "cpu_us %llu\n", share->cpu_us);
+	seq_printf(m, "rate %llu\n", mmpath_share_rate(share, k));
+	seq_printf(m, "failed %d\n", share->failed);
+}
+
+/**
+ * mmpath_show_predictions() - print how good they were
+ * @m: where to
+ * @s: of this cgroup
+ *
+ * Both in pages, over all epochs in which it had a target. Context: mmpath_memcg_mutex
+ * is held.
+ */
+void mmpath_show_predictions(struct seq_file *m, const struct mmpath_sharer *s)
+{
+	seq_printf(m, "balance_predicted %llu\n", s->predicted);
+	seq_printf(m, "balance_measured %llu\n", s->measured);
+}
