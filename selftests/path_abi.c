@@ -46,7 +46,10 @@ static const struct {
 } cgroup_files[] = {
 	{ "memory.path.track", 0644 }, { "memory.path.mrc", 0644 },
 	{ "memory.path.regions", 0444 }, { "memory.path.region_mrc", 0444 },
-	{ "memory.path.stat", 0444 },
+	{ "memory.path.stat", 0444 }, { "memory.path.replace", 0644 },
+	{ "memory.path.balance", 0644 }, { "memory.path.balance_stat", 0444 },
+	{ "memory.path.weight", 0644 }, { "memory.path.sla", 0644 },
+	{ "memory.path.target", 0444 },
 };
 
 /* Not a number, in the eyes of kstrtoul() */

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,19 +64,6 @@ static const char *loop_max(void)
 	return path_slow() ? "3M" : "5M";
 }
 
-static __volatile__ unsigned long *word(char *p, size_t page)
-{
-	return (unsigned long *)(p + page * PAGE) + page % 500;
-}
-
-static unsigned long major_faults(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return usage.ru_majflt;
-}
-
 static int verdict(unsigned long wrong)
 {
 	count(&shared->wrong, wrong);
@@ -93,16 +79,6 @@ struct job {
 	unsigned int rounds;
 };
 
-static unsigned long go_round(char *p, size_t pages, unsigned long round)
-{
-	unsigned long wrong = 0;
-	size_t i;
-
-	for (i = 0; i < pages; i++)
-		wrong += (*word(p, i))++ != round;
-	return wrong;
-}
-
 /* At a pace at which a worker gets to run, whoever else wants to. */
 static int loop(void *arg)
 {
@@ -113,11 +89,11 @@ static int loop(void *arg)
 
 	for (round = 0; round < job->rounds; round++)
 		for (i = 0; i < job->pages; i++) {
-			wrong += (*word(p, i))++ != round;
+			wrong += (*path_word(p, i))++ != round;
 			if (i % 32 == 0)
 				path_sleep_ms(1);
 		}
-	shared->major = major_faults();
+	shared->major = path_major_faults();
 	return verdict(wrong);
 }
 
@@ -129,15 +105,15 @@ static int zipf(void *arg)
 	unsigned short *times = calloc(job->pages, sizeof(*times));
 	unsigned long seed = 1, i, n = job->pages * job->rounds, r, page, wrong;
 
-	wrong = go_round(p, job->pages, 0);
+	wrong = path_go_round(p, job->pages, 0);
 	for (i = 0; i < n; i++) {
 		r = path_rand(&seed) % 1024;
 		/* a cube, and the page is not where its neighbours in rank are */
 		page = (r * r * r >> 10) * job->pages >> 20;
 		page = page * 769 % job->pages;
-		wrong += (*word(p, page))++ != 1UL + times[page]++;
+		wrong += (*path_word(p, page))++ != 1UL + times[page]++;
 	}
-	shared->major = major_faults();
+	shared->major = path_major_faults();
 	return verdict(wrong);
 }
 
@@ -146,12 +122,12 @@ static int hold(void *arg)
 {
 	struct job *job = arg;
 	char *p = path_map(job->pages * PAGE, false);
-	unsigned long wrong = go_round(p, job->pages, 0);
+	unsigned long wrong = path_go_round(p, job->pages, 0);
 
 	count(&shared->ready, 1);
 	while (!stopped())
 		path_sleep_ms(20);
-	return verdict(wrong + go_round(p, job->pages, 1));
+	return verdict(wrong + path_go_round(p, job->pages, 1));
 }
 
 static bool wait_ready(unsigned long n)
@@ -378,7 +354,7 @@ static char *make_huge(void)
 	size_t i;
 
 	for (i = 0; i < 2 * KIND_PAGES; i++)
-		*word(p, i) = i + 1;
+		*path_word(p, i) = i + 1;
 	return p;
 }
 
@@ -456,7 +432,7 @@ static int use_kind(void *arg)
 	if (!p)
 		return KSFT_SKIP;
 	for (i = 0; i < KIND_PAGES && !kind->other; i++)
-		*word(p, i) = i * 11 + 1;
+		*path_word(p, i) = i * 11 + 1;
 	s = sum(p, bytes);
 	if (shared_too)
 		pid = share(p, s);
@@ -767,7 +743,7 @@ static void thrasher(void)
 
 	move_self(leaf);
 	for (round = 0; !stopped(); round++) {
-		wrong += go_round(p, 768, round);
+		wrong += path_go_round(p, 768, round);
 		count(&shared->rounds, 1);
 	}
 	verdict(wrong);
@@ -782,8 +758,8 @@ static void unmapper(void)
 	move_self(leaf);
 	while (!stopped()) {
 		p = path_map(bytes, false);
-		wrong += go_round(p, 256, 0);
-		wrong += go_round(p, 256, 1);
+		wrong += path_go_round(p, 256, 0);
+		wrong += path_go_round(p, 256, 1);
 		munmap(p, bytes);
 		count(&shared->unmaps, 1);
 	}
@@ -814,11 +790,11 @@ static void forker(void)
 
 	move_self(leaf);
 	for (round = 0; !stopped(); round++) {
-		wrong += go_round(p, 64, round);
+		wrong += path_go_round(p, 64, round);
 		fflush(stdout);
 		for (i = 0; i < 4; i++)
 			if (!fork())
-				_exit(!!go_round(p, 64, round + 1));
+				_exit(!!path_go_round(p, 64, round + 1));
 		while (wait(&status) > 0) {
 			wrong += !WIFEXITED(status) || WEXITSTATUS(status);
 			count(&shared->forks, 1);
@@ -845,7 +821,7 @@ static void killer(void)
 			char *p = path_map(4 * MIB, false);
 
 			move_self(dir);
-			_exit(!!go_round(p, 1024, 0));
+			_exit(!!path_go_round(p, 1024, 0));
 		}
 		waitpid(pid, &status, 0);
 		count(&shared->kills, WIFSIGNALED(status));
@@ -873,7 +849,7 @@ static void gardener(void)
 			char *p = path_map(384 * PAGE, false);
 
 			move_self(dir);
-			_exit(!!(go_round(p, 384, 0) + go_round(p, 384, 1)));
+			_exit(!!(path_go_round(p, 384, 0) + path_go_round(p, 384, 1)));
 		}
 		waitpid(pid, NULL, 0);
 		count(&shared->cgroups, !rmdir(dir));
@@ -946,17 +922,6 @@ static void test_storm(unsigned int seconds)
 	path_swap_restore();
 }
 
-static void use_driver(void)
-{
-	path_exact(PAB);
-	if (strcmp(driver, "emul")) {
-		path_set("enabled", "0");
-		path_vpath_exact(128);
-		path_set("driver", driver);
-		path_set("enabled", "1");
-	}
-}
-
 static void test_all(void)
 {
 	test_file();
@@ -995,7 +960,7 @@ int main(int argc, char **argv)
 		path_save(files[i]);
 	path_write("/proc/sys/vm/page-cluster", "0");
 	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	use_driver();
+	path_use_driver(driver, PAB);
 	if (worth) {
 		test_worth();
 		test_zram_worth();

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
@@ -393,6 +394,17 @@ void path_vpath_exact(unsigned int pab_entries)
 	path_set(PATH_VPATH "overhead_target", "0");
 }
 
+void path_use_driver(const char *driver, unsigned int pab_entries)
+{
+	path_exact(pab_entries);
+	if (!strcmp(driver, "emul"))
+		return;
+	path_set("enabled", "0");
+	path_vpath_exact(128);
+	path_set("driver", driver);
+	path_set("enabled", "1");
+}
+
 void path_exact(unsigned int pab_entries)
 {
 	path_set("enabled", "0");
@@ -753,6 +765,29 @@ char *path_map(size_t bytes, bool huge)
 		ksft_exit_fail_msg("mmap: %s\n", strerror(errno));
 	madvise(at, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 	return at;
+}
+
+__volatile__ unsigned long *path_word(char *p, size_t page)
+{
+	return (unsigned long *)(p + page * PAGE) + page % 500;
+}
+
+unsigned long path_go_round(char *p, size_t pages, unsigned long round)
+{
+	unsigned long wrong = 0;
+	size_t i;
+
+	for (i = 0; i < pages; i++)
+		wrong += (*path_word(p, i))++ != round;
+	return wrong;
+}
+
+unsigned long path_major_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_majflt;
 }
 
 unsigned long path_rand(unsigned long *state)

@@ -62,6 +62,8 @@ void path_save(const char *file);
 void path_exact(unsigned int pab_entries);
 /* Parameters of vpath that track exactly; taken over when it is chosen. */
 void path_vpath_exact(unsigned int pab_entries);
+/* Exact tracking by this driver; emul with so small a PAB. Enables it. */
+void path_use_driver(const char *driver, unsigned int pab_entries);
 
 /* cgroups. @parent NULL: the root. Must succeed. */
 char *path_cg(const char *parent, const char *name);
@@ -131,6 +133,11 @@ void path_mattson_free(struct path_mattson *m);
 
 /* Memory, never huge unless @huge; 2 MiB aligned */
 char *path_map(size_t bytes, bool huge);
+/* Programs count in their pages, one word in each, and see which ones are wrong. */
+__volatile__ unsigned long *path_word(char *p, size_t page);
+/* All pages hold @round; adds one, and returns how many did not. */
+unsigned long path_go_round(char *p, size_t pages, unsigned long round);
+unsigned long path_major_faults(void);
 unsigned long path_rand(unsigned long *state);
 void path_sleep_ms(unsigned int ms);
 unsigned long path_now_ms(void);

@@ -1,0 +1,652 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * memory.path.balance: who has to give up memory. Programs count in their pages and
+ * check them. What a mode is worth is told from pages that came back, and compared in
+ * virtual time only.
+ *
+ * usage: path_balance [emul|vpath [worth]]	(the driver; with "worth", virtual time)
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "path_util.h"
+
+#define NR_CASES	16
+#define NR_WORTH	6
+#define PAB		16
+#define SECONDS		60
+
+/* Shared with all programs */
+struct shared {
+	unsigned long ready, wrong, rounds, modes, cgroups, kills, limits;
+	bool stop;
+};
+
+static struct shared *shared;
+static const char *driver = "emul";
+
+static void count(unsigned long *what, unsigned long n)
+{
+	__atomic_fetch_add(what, n, __ATOMIC_RELAXED);
+}
+
+static bool stopped(void)
+{
+	return __atomic_load_n(&shared->stop, __ATOMIC_RELAXED);
+}
+
+/* Programs */
+
+/* @touches 0: until it is told to stop */
+struct job {
+	size_t pages;
+	unsigned long touches;
+	unsigned long work;		/* instructions, about, for each touch */
+	bool loop, locked;
+};
+
+static int use(void *arg)
+{
+	const struct job *job = arg;
+	char *p = path_map(job->pages * PAGE, false);
+	unsigned short *times = calloc(job->pages, sizeof(*times));
+	unsigned long seed = 1, i, wrong;
+	__volatile__ unsigned long n;
+	size_t page;
+
+	if (job->locked && mlock(p, job->pages * PAGE))
+		return KSFT_SKIP;
+	wrong = path_go_round(p, job->pages, 0);
+	count(&shared->ready, 1);
+	for (i = 0; job->touches ? i < job->touches : !stopped(); i++) {
+		page = job->loop ? i % job->pages : path_rand(&seed) % job->pages;
+		wrong += (*path_word(p, page))++ != 1UL + times[page]++;
+		for (n = 0; n < job->work / 4; n++)
+			;
+	}
+	for (page = 0; page < job->pages; page++)
+		wrong += *path_word(p, page) != 1UL + times[page];
+	if (wrong)
+		ksft_print_msg("%lu pages wrong\n", wrong);
+	count(&shared->wrong, wrong);
+	return wrong ? KSFT_FAIL : KSFT_PASS;
+}
+
+/* Has its pages, and does nothing with them. */
+static int hold(void *arg)
+{
+	const struct job *job = arg;
+	char *p = path_map(job->pages * PAGE, false);
+	unsigned long wrong;
+
+	if (job->locked && mlock(p, job->pages * PAGE))
+		return KSFT_SKIP;
+	wrong = path_go_round(p, job->pages, 0);
+	count(&shared->ready, 1);
+	while (!stopped())
+		path_sleep_ms(20);
+	wrong += path_go_round(p, job->pages, 1);
+	count(&shared->wrong, wrong);
+	return wrong ? KSFT_FAIL : KSFT_PASS;
+}
+
+static void begin(void)
+{
+	memset(shared, 0, sizeof(*shared));
+}
+
+static void stop(void)
+{
+	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
+}
+
+/* Cgroups: a parent with so much memory, and two children */
+
+struct family {
+	char *top, *a, *b;
+};
+
+static long long key(const char *cg, const char *file, const char *name)
+{
+	return path_cg_key(cg, file, name);
+}
+
+static long long target(const char *cg)
+{
+	char *text = path_cg_slurp(cg, "memory.path.target");
+	bool max = text && !strcmp(text, "target max\n");
+	long long bytes = max ? -2 : text ? path_text_key(text, "target") : -1;
+
+	free(text);
+	return bytes;
+}
+
+static void family_make(struct family *f, const char *name, const char *max)
+{
+	f->top = path_cg(NULL, name);
+	f->a = path_cg(f->top, "a");
+	f->b = path_cg(f->top, "b");
+	path_track(f->a, true);
+	path_track(f->b, true);
+	path_cg_write(f->top, "memory.max", max);
+}
+
+static void family_remove(struct family *f)
+{
+	path_cg_remove(f->b);
+	path_cg_remove(f->a);
+	path_cg_remove(f->top);
+}
+
+static bool balance(const struct family *f, const char *mode)
+{
+	return !path_cg_write(f->top, "memory.path.balance", mode);
+}
+
+/* Until there have been @more epochs: 1 at a time, so that a slow machine has its time. */
+static bool wait_epochs(const struct family *f, long long more)
+{
+	long long until = key(f->top, "memory.path.balance_stat", "epochs") + more;
+	int i;
+
+	for (i = 0; i < 600; i++) {
+		if (key(f->top, "memory.path.balance_stat", "epochs") >= until)
+			return true;
+		path_sleep_ms(50);
+	}
+	ksft_print_msg("no epochs\n");
+	return false;
+}
+
+static bool wait_ready(unsigned long n)
+{
+	int i;
+
+	for (i = 0; i < 2000 && __atomic_load_n(&shared->ready, __ATOMIC_RELAXED) < n; i++)
+		path_sleep_ms(20);
+	return i < 2000;
+}
+
+/* The files */
+
+static bool shows(const char *cg, const char *file, const char *want)
+{
+	char *text = path_cg_slurp(cg, file);
+	bool good = text && !strcmp(text, want);
+
+	if (!good)
+		ksft_print_msg("%s: %s", file, text ? text : "nothing\n");
+	free(text);
+	return good;
+}
+
+static bool refuses(const char *cg, const char *file, const char *const *words, int error)
+{
+	bool good = true;
+	int ret;
+
+	for (; *words; words++) {
+		ret = path_cg_write(cg, file, *words);
+		if (ret != error) {
+			ksft_print_msg("%s: \"%s\": %d\n", file, *words, ret);
+			good = false;
+		}
+	}
+	return good;
+}
+
+static void test_files(void)
+{
+	static const char * const modes[] = { "Fair", "fair sla", "[fair]", "0", "none,", NULL };
+	static const char * const numbers[] = { "x", "-1", "1.5", "1 2", "max max", "0x10", NULL };
+	static const char * const weights[] = { "0", "10001", NULL };
+	char *cg = path_cg(NULL, "files"), name[600];
+	bool good;
+	int fd;
+
+	good = shows(cg, "memory.path.balance", "[none] throughput fair sla\n") &&
+	       !path_cg_write(cg, "memory.path.balance", "throughput") &&
+	       shows(cg, "memory.path.balance", "none [throughput] fair sla\n") &&
+	       !path_cg_write(cg, "memory.path.balance", " sla\n") &&
+	       shows(cg, "memory.path.balance", "none throughput fair [sla]\n") &&
+	       !path_cg_write(cg, "memory.path.balance", "fair\n");
+	ksft_test_result(good && refuses(cg, "memory.path.balance", modes, -EINVAL) &&
+			 shows(cg, "memory.path.balance", "none throughput [fair] sla\n"),
+			 "memory.path.balance\n");
+	good = path_cg_write(cg, "memory.path.weight", "50") == -ENODATA &&
+	       path_cg_write(cg, "memory.path.sla", "50") == -ENODATA &&
+	       !path_cg_slurp(cg, "memory.path.target");
+	path_track(cg, true);
+	ksft_test_result(good && shows(cg, "memory.path.target", "target max\n"),
+			 "who is not tracked has neither weight nor target\n");
+	good = shows(cg, "memory.path.weight", "100\n") &&
+	       !path_cg_write(cg, "memory.path.weight", "50") &&
+	       refuses(cg, "memory.path.weight", numbers, -EINVAL) &&
+	       refuses(cg, "memory.path.weight", weights, -ERANGE);
+	ksft_test_result(good && shows(cg, "memory.path.weight", "50\n"), "memory.path.weight\n");
+	good = shows(cg, "memory.path.sla", "max\n") &&
+	       !path_cg_write(cg, "memory.path.sla", "50\n") &&
+	       refuses(cg, "memory.path.sla", numbers, -EINVAL) &&
+	       shows(cg, "memory.path.sla", "50\n") &&
+	       !path_cg_write(cg, "memory.path.sla", "max");
+	ksft_test_result(good && shows(cg, "memory.path.sla", "max\n"), "memory.path.sla\n");
+	snprintf(name, sizeof(name), "%s/memory.path.balance", cg);
+	fd = open(name, O_WRONLY);
+	good = fd >= 0 && !rmdir(cg) && write(fd, "fair", 4) < 0 && errno == ENODEV;
+	close(fd);
+	ksft_test_result(good && access(PATH_CGROUP "/memory.path.balance", F_OK),
+			 "a removed cgroup takes no mode, and the root has none\n");
+	path_cg_remove(cg);
+}
+
+/* Targets */
+
+static void test_targets(void)
+{
+	struct job job = { 512 };
+	struct family f;
+	pid_t pid[2];
+	bool good;
+
+	begin();
+	family_make(&f, "targets", "max");
+	pid[0] = path_spawn(f.a, hold, &job);
+	pid[1] = path_spawn(f.b, hold, &job);
+	good = wait_ready(2) && balance(&f, "fair");
+	path_sleep_ms(500);
+	ksft_test_result(good && target(f.a) == -2 &&
+			 key(f.top, "memory.path.balance_stat", "step") == 0,
+			 "without a limit there is nothing to divide\n");
+	path_cg_write(f.top, "memory.max", "16M");
+	good = wait_epochs(&f, 2);
+	ksft_print_msg("targets %lld and %lld\n", target(f.a), target(f.b));
+	ksft_test_result(good && target(f.a) > 0 && target(f.b) > 0 &&
+			 target(f.a) + target(f.b) <= 16LL * (long long)MIB &&
+			 target(f.a) + target(f.b) > 12LL * (long long)MIB &&
+			 key(f.top, "memory.path.balance_stat", "children") == 2,
+			 "with one there are targets\n");
+	path_track(f.b, false);
+	ksft_test_result(target(f.b) == -1 && wait_epochs(&f, 2) && target(f.a) > 0 &&
+			 key(f.top, "memory.path.balance_stat", "children") == 1,
+			 "who is not tracked any more is left out\n");
+	ksft_test_result(balance(&f, "none") && target(f.a) == -2 &&
+			 !path_cg_slurp(f.top, "memory.path.balance_stat"),
+			 "and none restores all at once\n");
+	stop();
+	good = path_wait(pid[0], SECONDS) == KSFT_PASS;
+	good &= path_wait(pid[1], SECONDS) == KSFT_PASS;
+	ksft_test_result(good, "nobody has noticed\n");
+	family_remove(&f);
+}
+
+/* It is idle, and would have to give all it has. */
+static void test_low(void)
+{
+	struct job idle = { 1024 }, busy = { 3072, .loop = true };
+	struct family f;
+	pid_t pid[2];
+	bool good;
+
+	begin();
+	family_make(&f, "low", "8M");
+	path_cg_write(f.a, "memory.low", "3M");
+	balance(&f, "throughput");
+	pid[0] = path_spawn(f.a, hold, &idle);
+	good = wait_ready(1);
+	pid[1] = path_spawn(f.b, use, &busy);
+	good &= wait_ready(2) && wait_epochs(&f, 20);
+	ksft_print_msg("target %lld, usage %lld\n", target(f.a),
+		       key(f.a, "memory.path.target", "usage"));
+	good &= target(f.a) >= 3LL * (long long)MIB &&
+		key(f.a, "memory.path.target", "usage") >= 2LL * (long long)MIB;
+	stop();
+	good &= path_wait(pid[0], SECONDS) == KSFT_PASS;
+	good &= path_wait(pid[1], SECONDS) == KSFT_PASS;
+	ksft_test_result(good && !shared->wrong, "memory.low\n");
+	family_remove(&f);
+}
+
+/* It is idle too, and cannot give anything: the other must not die of that. */
+static void test_locked(void)
+{
+	struct job idle = { 1024, .locked = true }, busy = { 3072, .loop = true };
+	struct family f;
+	pid_t pid[2];
+	bool good;
+
+	begin();
+	family_make(&f, "locked", "8M");
+	pid[0] = path_spawn(f.a, hold, &idle);
+	good = wait_ready(1);
+	pid[1] = path_spawn(f.b, use, &busy);
+	good &= wait_ready(2) && balance(&f, "throughput") && wait_epochs(&f, 20);
+	stop();
+	good &= path_wait(pid[0], SECONDS) == KSFT_PASS;
+	good &= path_wait(pid[1], SECONDS) == KSFT_PASS;
+	ksft_test_result(good && !shared->wrong && !key(f.top, "memory.events", "oom_kill"),
+			 "one that cannot give\n");
+	family_remove(&f);
+}
+
+static void test_no_swap(void)
+{
+	struct job idle = { 512 }, greedy = { 4096, 1 };
+	bool off = path_swap_off(), good;
+	struct family f;
+	pid_t pid;
+
+	begin();
+	family_make(&f, "noswap", "8M");
+	balance(&f, "throughput");
+	pid = path_spawn(f.a, hold, &idle);
+	good = wait_ready(1) && wait_epochs(&f, 3);
+	good &= path_run(f.b, use, &greedy, SECONDS) != KSFT_PASS;
+	stop();
+	good &= path_wait(pid, SECONDS) == KSFT_PASS;
+	ksft_test_result(good && off && key(f.b, "memory.events", "oom_kill") == 1 &&
+			 !key(f.a, "memory.events", "oom_kill"),
+			 "without swap, who needs more than there is gets killed, once\n");
+	path_swap_restore();
+	family_remove(&f);
+}
+
+/* Nobody's balance: children of a child, and one that has no curve */
+static void test_others(void)
+{
+	struct job job = { 1024, 6 * 1024, .loop = true };
+	struct family f;
+	char *leaf, *c;
+	pid_t pid[3];
+	bool good = true;
+	size_t i;
+
+	begin();
+	family_make(&f, "others", "7M");
+	leaf = path_cg(f.a, "leaf");
+	c = path_cg(f.top, "c");
+	balance(&f, "throughput");
+	pid[0] = path_spawn(leaf, use, &job);
+	pid[1] = path_spawn(f.b, use, &job);
+	pid[2] = path_spawn(c, use, &job);
+	for (i = 0; i < ARRAY_SIZE(pid); i++)
+		good &= path_wait(pid[i], SECONDS) == KSFT_PASS;
+	ksft_test_result(good && wait_epochs(&f, 2) && target(f.a) > 0 && target(c) == -1 &&
+			 target(leaf) == -1, "cgroups below a child, and one without a curve\n");
+	path_cg_remove(c);
+	path_cg_remove(leaf);
+	family_remove(&f);
+}
+
+/* What it is worth */
+
+struct outcome {
+	long long back[2];		/* pages that came back, of each */
+	long long cpu_us[2];
+	long long predicted, measured;
+	bool good;
+};
+
+static void look(const struct family *f, struct outcome *o, int sign)
+{
+	char *cg[2] = { f->a, f->b };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		o->back[i] += sign * key(cg[i], "memory.stat", "workingset_refault_anon");
+		o->cpu_us[i] += sign * key(cg[i], "cpu.stat", "usage_usec");
+		o->predicted += sign * key(cg[i], "memory.path.stat", "balance_predicted");
+		o->measured += sign * key(cg[i], "memory.path.stat", "balance_measured");
+	}
+}
+
+/* Two programs in 6 MiB; when it has settled, for some epochs */
+static struct outcome run_pair(const char *mode, struct job *a, struct job *b, const char *sla)
+{
+	struct outcome o = { };
+	struct family f;
+	pid_t pid[2];
+
+	begin();
+	family_make(&f, "pair", "6M");
+	if (sla)
+		path_cg_write(f.a, "memory.path.sla", sla);
+	balance(&f, mode);
+	pid[0] = path_spawn(f.a, use, a);
+	pid[1] = path_spawn(f.b, use, b);
+	o.good = wait_ready(2);
+	path_sleep_ms(6000);
+	look(&f, &o, -1);
+	path_sleep_ms(3000);
+	look(&f, &o, 1);
+	ksft_print_msg("%-10s %lld and %lld came back, %lld and %lld ms, targets %lld and %lld\n",
+		       mode, o.back[0], o.back[1], o.cpu_us[0] / 1000, o.cpu_us[1] / 1000,
+		       target(f.a), target(f.b));
+	ksft_print_msg("predicted %lld, measured %lld\n", o.predicted, o.measured);
+	stop();
+	o.good &= path_wait(pid[0], SECONDS) == KSFT_PASS;
+	o.good &= path_wait(pid[1], SECONDS) == KSFT_PASS;
+	o.good &= !key(f.top, "memory.events", "oom_kill");
+	family_remove(&f);
+	return o;
+}
+
+static long long rate(const struct outcome *o, int i)
+{
+	return o->cpu_us[i] > 0 ? o->back[i] * 1000000 / o->cpu_us[i] : 0;
+}
+
+static bool alike(long long a, long long b, unsigned int percent)
+{
+	return llabs(a - b) * 100 <= percent * (a > b ? a : b);
+}
+
+static void test_worth(void)
+{
+	/* one that is slow and would fit, beside one that is fast and never will */
+	struct job slow = { 1000, .work = 200000 }, fast = { 4000, .loop = true, .work = 1000 };
+	struct job large = { 2000, .work = 10000 }, small = { 1000, .work = 10000 };
+	struct outcome none, o;
+
+	none = run_pair("none", &slow, &fast, NULL);
+	o = run_pair("throughput", &slow, &fast, NULL);
+	ksft_test_result(none.good && o.good && none.back[0] > 1000 &&
+			 o.back[0] * 4 < none.back[0] && o.back[1] * 9 < none.back[1] * 10,
+			 "throughput: who can use memory has it\n");
+	ksft_test_result(o.measured > 1000 && alike(o.predicted, o.measured, 25),
+			 "and what was predicted comes true\n");
+	none = run_pair("none", &large, &small, NULL);
+	ksft_print_msg("rates %lld and %lld\n", rate(&none, 0), rate(&none, 1));
+	o = run_pair("fair", &large, &small, NULL);
+	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
+	ksft_test_result(none.good && o.good && !alike(rate(&none, 0), rate(&none, 1), 30) &&
+			 alike(rate(&o, 0), rate(&o, 1), 20),
+			 "fair: the same miss rate for both\n");
+	o = run_pair("sla", &large, &small, "2000");
+	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
+	ksft_test_result(o.good && rate(&none, 0) > 3000 && rate(&o, 0) < 2200,
+			 "sla: no more misses than agreed\n");
+	o = run_pair("sla", &small, &large, "0");
+	ksft_test_result(o.good && rate(&o, 0) < 100, "sla: none at all\n");
+	o = run_pair("fair", &small, &small, NULL);
+	ksft_test_result(o.good && o.back[0] + o.back[1] < 100, "who fits has all he needs\n");
+}
+
+/* All at once */
+
+static struct family storm;
+
+static void move_self(const char *cg)
+{
+	if (path_cg_write(cg, "cgroup.procs", "0"))
+		_exit(KSFT_FAIL);
+}
+
+static void thrash(const char *cg)
+{
+	char *p = path_map(1024 * PAGE, false);
+	unsigned long round, wrong = 0;
+
+	move_self(cg);
+	for (round = 0; !stopped(); round++) {
+		wrong += path_go_round(p, 1024, round);
+		count(&shared->rounds, 1);
+	}
+	count(&shared->wrong, wrong);
+}
+
+static void thrash_a(void)
+{
+	thrash(storm.a);
+}
+
+static void thrash_b(void)
+{
+	thrash(storm.b);
+}
+
+static void switcher(void)
+{
+	static const char * const modes[] = { "none", "throughput", "fair", "sla" };
+	static const char * const policies[] = { "none", "lirs", "auto" };
+	unsigned long seed = 3;
+	char word[16];
+
+	while (!stopped()) {
+		count(&shared->modes, balance(&storm, modes[path_rand(&seed) % 4]));
+		path_cg_write(storm.a, "memory.path.replace", policies[path_rand(&seed) % 3]);
+		snprintf(word, sizeof(word), "%lu", 1 + path_rand(&seed) % 200);
+		path_cg_write(storm.b, "memory.path.weight", word);
+		path_cg_write(storm.a, "memory.path.sla", word);
+		path_sleep_ms(path_rand(&seed) % 100);
+		if (path_rand(&seed) % 16)
+			continue;
+		path_cg_write(storm.b, "memory.path.track", "0");
+		path_cg_write(storm.b, "memory.path.track", "1");
+	}
+}
+
+static void limiter(void)
+{
+	static const char * const limits[] = { "5M", "6M", "8M", "max" };
+	unsigned long seed = 5;
+
+	while (!stopped()) {
+		path_cg_write(storm.top, "memory.max", limits[path_rand(&seed) % 4]);
+		path_cg_write(storm.a, "memory.low", limits[path_rand(&seed) % 2]);
+		path_cg_write(storm.a, "memory.low", "0");
+		free(path_cg_slurp(storm.top, "memory.path.balance_stat"));
+		free(path_cg_slurp(storm.a, "memory.path.target"));
+		count(&shared->limits, 1);
+		path_sleep_ms(50);
+	}
+}
+
+/* Children with curves come and go, and some need more than they may have. */
+static void gardener(void)
+{
+	char dir[600];
+	int i = 0, status;
+	pid_t pid;
+
+	while (!stopped()) {
+		snprintf(dir, sizeof(dir), "%s/garden%d", storm.top, i % 4);
+		mkdir(dir, 0755);
+		path_cg_write(dir, "memory.path.track", "1");
+		if (i++ % 4 == 3) {
+			path_cg_write(dir, "memory.max", "1M");
+			path_cg_write(dir, "memory.swap.max", "0");
+		}
+		fflush(stdout);
+		pid = fork();
+		if (!pid) {
+			char *p = path_map(512 * PAGE, false);
+
+			move_self(dir);
+			_exit(!!(path_go_round(p, 512, 0) + path_go_round(p, 512, 1)));
+		}
+		waitpid(pid, &status, 0);
+		count(&shared->kills, WIFSIGNALED(status));
+		count(&shared->wrong, WIFEXITED(status) && WEXITSTATUS(status) == 1);
+		count(&shared->cgroups, !rmdir(dir));
+	}
+}
+
+static void (* const parts[])(void) = { thrash_a, thrash_b, switcher, limiter, gardener };
+
+static bool all_done(void)
+{
+	return shared->rounds > 2 && shared->modes > 20 && shared->cgroups > 4 &&
+	       shared->limits > 10 && shared->kills;
+}
+
+static void test_storm(unsigned int seconds)
+{
+	pid_t pid[ARRAY_SIZE(parts)];
+	unsigned int tenths;
+	bool good = true;
+	size_t i;
+
+	begin();
+	family_make(&storm, "storm", "6M");
+	fflush(stdout);
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			parts[i]();
+			_exit(0);
+		}
+	}
+	for (tenths = 0; tenths < 10 * seconds || (!all_done() && tenths < 60 * seconds); tenths++)
+		path_sleep_ms(100);
+	stop();
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		good &= !path_wait(pid[i], SECONDS);
+	ksft_print_msg("%lu rounds, %lu modes, %lu cgroups, %lu limits, %lu killed\n",
+		       shared->rounds, shared->modes, shared->cgroups, shared->limits,
+		       shared->kills);
+	ksft_test_result(good && !shared->wrong, "all at once: all data is right\n");
+	ksft_test_result(all_done(), "all was done\n");
+	family_remove(&storm);
+}
+
+static void test_all(void)
+{
+	test_files();
+	test_targets();
+	test_low();
+	test_locked();
+	test_no_swap();
+	test_others();
+	test_storm(path_slow() ? 15 : 6);
+}
+
+int main(int argc, char **argv)
+{
+	bool worth = argc > 2 && !strcmp(argv[2], "worth");
+	unsigned int i, nr = worth ? NR_WORTH : NR_CASES;
+
+	if (argc > 1)
+		driver = argv[1];
+	path_start(nr, 300);
+	if (path_write(PATH_SYSFS "driver", driver) || !path_have_swap()) {
+		for (i = 0; i < nr; i++)
+			ksft_test_result_skip("needs swap, and the driver %s\n", driver);
+		ksft_finished();
+	}
+	path_save("/proc/sys/vm/page-cluster");
+	path_write("/proc/sys/vm/page-cluster", "0");
+	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	path_use_driver(driver, PAB);
+	path_set("epoch_ms", "100");
+	if (worth)
+		test_worth();
+	else
+		test_all();
+	ksft_finished();
+}
