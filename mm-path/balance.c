@@ -9,9 +9,10 @@
  * program is ever throttled or killed for its target. When the parent is full and reclaim
  * looks for memory in it, it looks among those furthest above their targets, and leaves
  * the others alone; so memory moves to where it is asked for, page by page, from where it
- * helps least. If it finds nothing there (no swap, locked pages) it looks everywhere, as
- * it always did, before it gives up, and the target of who could not give is as much as
- * it has for some time. To switch off is to forget the targets.
+ * helps least. If it finds nothing there (no swap, locked pages) it looks everywhere
+ * before it gives up, as it does when all are below memory.low, and the target of who
+ * could not give is as much as it has for some time. To switch off is to forget the
+ * targets.
  *
  * Only curves can tell what memory is worth. A child that is not tracked has no target:
  * it is spared while somebody is above his, and competes as ever when nobody is.
@@ -80,23 +81,29 @@ static const char * const mmpath_balance_names[NR_MMPATH_BALANCES] = {
 
 /* Reclaim */
 
-static long mmpath_excess(const struct mmpath_sharer *s)
+/*
+ * Pages above the target. At their targets, who asks is to pay, and not who has a few
+ * pages of kernel memory more than last time: the kernel charges and reclaims in batches.
+ */
+static long mmpath_excess(const struct mmpath_sharer *s, struct mem_cgroup *asks)
 {
-	return page_counter_read(&s->memcg->memory) - READ_ONCE(s->target);
+	long excess = page_counter_read(&s->memcg->memory) - READ_ONCE(s->target);
+
+	if (asks && mem_cgroup_is_descendant(asks, s->memcg))
+		excess += MEMCG_CHARGE_BATCH;
+	return excess;
 }
 
-/*
- * Those with half of the largest excess are close enough. At its last @priority reclaim
- * looks everywhere; that is remembered of the one who had most and did not give.
- */
+/* Those with half of the largest excess are close enough. RCU protects who asks. */
 static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
-						 struct mem_cgroup *memcg, int priority)
+						 struct mem_cgroup *memcg, bool urgent)
 {
+	struct mem_cgroup *asks = mem_cgroup_from_task(current);
 	long excess, most = 0, mine = 0;
 	struct mmpath_sharer *s, *of = NULL;
 
 	list_for_each_entry_srcu(s, &b->sharers, node, srcu_read_lock_held(&mmpath_balance_srcu)) {
-		excess = mmpath_excess(s);
+		excess = mmpath_excess(s, asks);
 		most = max(most, excess);
 		if (!mem_cgroup_is_descendant(memcg, s->memcg))
 			continue;
@@ -106,11 +113,8 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 	/* what a removed child left behind is nobody's */
 	if (!most || !mem_cgroup_online(memcg))
 		return MMPATH_NO_VERDICT;
-	if (!priority) {
-		if (of && mine == most)
-			atomic_inc(&of->refused);
-		return MMPATH_NO_VERDICT;
-	}
+	if (urgent && of && mine == most)
+		atomic_inc(&of->refused);
 	return mine * 2 < most ? MMPATH_SPARED : MMPATH_CHOSEN;
 }
 
@@ -118,13 +122,13 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
  * mmpath_judge() - may reclaim take from a cgroup?
  * @target: of reclaim
  * @memcg: a cgroup below it, or @target itself
- * @priority: of reclaim, falling as it does not find enough
+ * @urgent: it has found nothing where it should: is remembered of who has most to give
  *
  * Context: reclaim. Waits for nothing.
  * Return: MMPATH_SPARED: others are to give; MMPATH_CHOSEN: it is; or MMPATH_NO_VERDICT.
  */
 enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *memcg,
-				 int priority)
+				 bool urgent)
 {
 	enum mmpath_verdict verdict = MMPATH_NO_VERDICT;
 	struct mmpath_balancer *b;
@@ -136,15 +140,17 @@ enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *m
 		if (memcg == b->memcg || !mem_cgroup_is_descendant(memcg, b->memcg) ||
 		    !mem_cgroup_is_descendant(b->memcg, target))
 			continue;
-		verdict = max(verdict, mmpath_balancer_judge(b, memcg, priority));
+		rcu_read_lock();
+		verdict = max(verdict, mmpath_balancer_judge(b, memcg, urgent));
+		rcu_read_unlock();
 	}
 	srcu_read_unlock(&mmpath_balance_srcu, idx);
 	return verdict;
 }
 
-bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, int priority)
+bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, bool urgent)
 {
-	return mmpath_judge(target ?: root_mem_cgroup, memcg, priority) == MMPATH_SPARED;
+	return mmpath_judge(target ?: root_mem_cgroup, memcg, urgent) == MMPATH_SPARED && !urgent;
 }
 
 /* Epochs */

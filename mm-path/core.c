@@ -8,7 +8,7 @@
  *
  * Locks, outermost first:
  *
- *	mmpath_memcg_mutex	which cgroups are tracked (memcg.c)
+ *	mmpath_memcg_mutex	which cgroups are tracked, and who shares (memcg.c, balance.c)
  *	 mmpath_replace_mutex	which have a policy (replace.c)
  *	mmpath_mutex		drivers, enabling, attach and detach, epochs
  *	  mmap_lock		read, for the page tables; written by others

@@ -26,8 +26,8 @@
  * A miss rate is misses per second of the program's own running time: of the wall's, one
  * that waits for the disk all day would have a low one.
  *
- * From where things stand to the plan it goes in bounded moves, and only if the plan is
- * better by more than what changes from epoch to epoch anyway.
+ * From where things stand to the plan it goes in bounded moves, and only if those who get
+ * more gain more than what changes from epoch to epoch anyway.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -37,8 +37,8 @@
 
 #include "model.h"
 
-#define GAIN_SHIFT	4	/* a plan is worth its while from 1/16 */
-#define LEAST_GAIN	16	/* and so many misses of weight 100 */
+#define GAIN_SHIFT	4	/* 1/16 less misses is worth it, */
+#define LEAST_GAIN	16	/* if it is so many of weight 100 */
 #define EXCHANGES	8	/* for a plan, times how many share */
 #define US_PER_SEC	1000000ULL
 
@@ -445,6 +445,18 @@ static bool must_move(struct mmpath_share *const *shares, unsigned int nr, u32 t
 	return sum_of(shares, nr, steps_of) != total;
 }
 
+/* What those miss now who are to get more: others may miss any number of times as many. */
+static u64 takers_misses(struct mmpath_share *const *shares, unsigned int nr)
+{
+	u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (shares[i]->plan > shares[i]->steps)
+			sum += weighted(shares[i], shares[i]->steps);
+	return sum;
+}
+
 static bool is_worth(struct mmpath_share *const *shares, unsigned int nr,
 		     enum mmpath_balance mode)
 {
@@ -455,7 +467,8 @@ static bool is_worth(struct mmpath_share *const *shares, unsigned int nr,
 		then = highest_rate(shares, nr, plan_of);
 		return is > then + (is >> GAIN_SHIFT);
 	}
-	return is > then + (is >> GAIN_SHIFT) && is > then + LEAST_GAIN * 100;
+	return is > then + LEAST_GAIN * 100 &&
+	       is > then + (takers_misses(shares, nr) >> GAIN_SHIFT);
 }
 
 /* The one furthest above its plan, or below it */

@@ -137,13 +137,13 @@ enum mmpath_relation {
 };
 
 static enum mmpath_relation mmpath_relation(const struct mmpath_replacer *r,
-					    struct mem_cgroup *memcg, int priority)
+					    struct mem_cgroup *memcg)
 {
 	if (mem_cgroup_is_descendant(memcg, r->memcg))
 		return MMPATH_OWN;
 	if (!mem_cgroup_is_descendant(r->memcg, memcg) || mmpath_protected(r->memcg, memcg))
 		return MMPATH_STRANGER;
-	switch (mmpath_verdict(memcg, r->memcg, priority)) {
+	switch (mmpath_verdict(memcg, r->memcg)) {
 	case MMPATH_SPARED:
 		return MMPATH_STRANGER;
 	case MMPATH_CHOSEN:
@@ -163,7 +163,7 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mem_cgroup *me
 				unsigned long *scanned)
 {
 	struct mem_cgroup *target = memcg ?: root_mem_cgroup;
-	enum mmpath_relation relation = mmpath_relation(r, target, priority);
+	enum mmpath_relation relation = mmpath_relation(r, target);
 	bool own = relation == MMPATH_OWN;
 	unsigned int want = READ_ONCE(r->target);
 	unsigned long freed = 0;

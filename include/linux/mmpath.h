@@ -216,22 +216,25 @@ static inline void mmpath_memcg_attach(void) { }
 
 #ifdef CONFIG_MMPATH_BALANCE
 DECLARE_STATIC_KEY_FALSE(mmpath_balance_key);
-bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, int priority);
+bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, bool urgent);
 
 static inline bool mmpath_balancing(void)
 {
 	return static_branch_unlikely(&mmpath_balance_key) && mmpath_on();
 }
 
-/* Is reclaim in @target to leave @memcg alone, for others have more than they should? */
+/*
+ * Is reclaim in @target to leave @memcg alone, for others have more than they should? Not
+ * if it is @urgent: they gave nothing.
+ */
 static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg,
-				 int priority)
+				 bool urgent)
 {
-	return mmpath_balancing() && __mmpath_spares(target, memcg, priority);
+	return mmpath_balancing() && __mmpath_spares(target, memcg, urgent);
 }
 #else
 static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg,
-				 int priority)
+				 bool urgent)
 {
 	return false;
 }

@@ -553,6 +553,33 @@ static void kt_regions_copy(struct kunit *test)
 	kt_regions_end(test, &rs);
 }
 
+/* One whose misses fall by 10 a step, up to 60, and one that nothing helps */
+static void kt_divide(struct kunit *test)
+{
+	struct mmpath_share *s[2];
+	u32 k, i;
+
+	if (!IS_ENABLED(CONFIG_MMPATH_BALANCE))
+		kunit_skip(test, "no CONFIG_MMPATH_BALANCE");
+	for (i = 0; i < 2; i++) {
+		s[i] = kunit_kzalloc(test, sizeof(*s[i]), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, s[i]);
+		s[i]->cpu_us = USEC_PER_SEC;
+		s[i]->sla = U64_MAX;
+		s[i]->weight = 100;
+		s[i]->most = 100;
+		s[i]->steps = 50;
+		for (k = 0; k <= MMPATH_STEPS; k++)
+			s[i]->lambda[k] = i ? 5000 : k < 60 ? 10 * (60 - k) : 0;
+	}
+	KUNIT_EXPECT_EQ(test, mmpath_divide(s, 2, MMPATH_BALANCE_THROUGHPUT, 100, 8), 8);
+	KUNIT_EXPECT_EQ(test, s[0]->steps, 58);
+	KUNIT_EXPECT_EQ(test, s[1]->steps, 42);
+	KUNIT_EXPECT_EQ(test, mmpath_divide(s, 2, MMPATH_BALANCE_THROUGHPUT, 60, 0), 40);
+	KUNIT_EXPECT_EQ(test, s[0]->steps + s[1]->steps, 60);
+	KUNIT_EXPECT_EQ(test, mmpath_share_rate(s[1], 0), 5000);
+}
+
 static struct kunit_case kt_model_cases[] = {
 	KUNIT_CASE(kt_stack_exact),
 	KUNIT_CASE(kt_stack_order),
@@ -565,6 +592,7 @@ static struct kunit_case kt_model_cases[] = {
 	KUNIT_CASE(kt_lirs_lru),
 	KUNIT_CASE(kt_lirs_changes),
 	KUNIT_CASE(kt_contest),
+	KUNIT_CASE(kt_divide),
 	KUNIT_CASE(kt_mrc_misses),
 	KUNIT_CASE(kt_mrc_doubling),
 	KUNIT_CASE(kt_mrc_epochs),

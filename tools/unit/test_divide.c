@@ -209,6 +209,19 @@ static void test_moves(void **state)
 	assert_same(divide(&f, 8), 0);
 }
 
+/* One that misses all the time, whatever it gets, hides nothing. */
+static void test_hopeless(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 2, 100, MMPATH_BALANCE_THROUGHPUT);
+	curve(&f.s[0], 1000, 0, 60);
+	curve(&f.s[1], 1000000, MMPATH_STEPS + 1, MMPATH_STEPS + 2);
+	divide(&f, 100);
+	assert_in_range(f.s[0].steps, 57, 60);
+}
+
 /* What changes by chance moves nothing. */
 static void test_noise(void **state)
 {
@@ -421,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_cliff),
 		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_hopeless),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_sla),
