@@ -423,9 +423,9 @@ static struct outcome run_pair(const char *mode, struct job *a, struct job *b, c
 	pid[0] = path_spawn(f.a, use, a);
 	pid[1] = path_spawn(f.b, use, b);
 	o.good = wait_ready(2);
-	path_sleep_ms(3500);
+	path_sleep_ms(5000);
 	look(&f, &o, -1);
-	path_sleep_ms(1500);
+	path_sleep_ms(2000);
 	look(&f, &o, 1);
 	ksft_print_msg("%-10s %lld and %lld came back, %lld and %lld ms, targets %lld and %lld\n",
 		       mode, o.back[0], o.back[1], o.cpu_us[0] / 1000, o.cpu_us[1] / 1000,
