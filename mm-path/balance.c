@@ -261,9 +261,10 @@ static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sh
 
 static void mmpath_sharer_look(struct mmpath_balancer *b, struct mmpath_sharer *s)
 {
-	unsigned long other = mmpath_other_pages(s->memcg);
+	unsigned long other;
 
 	mem_cgroup_flush_stats(s->memcg);
+	other = mmpath_other_pages(s->memcg);
 	mmpath_sharer_compare(s);
 	mmpath_sharer_take_time(s);
 	mmpath_sharer_take_curve(s, b->step, other);

@@ -44,8 +44,9 @@
  * for each epoch in which it is worth it. So a policy that promises what it does not keep
  * is tried again after 4, 8, 16... epochs.
  *
- * That is done when u has missed 1/64 of memory, and so many sampled pages that it is not
- * chance that decides. If an epoch has fewer misses, they count for the next one too, but
+ * That is done when u has missed a quarter of memory, or parts of a program that are
+ * shorter than it takes to tell would decide in turn; and so many sampled pages that it is
+ * not chance. If an epoch has fewer misses, they count for the next one too, but
  * for 1/16 of them: a program that misses little has the right policy.
  */
 #include <linux/errno.h>
@@ -58,7 +59,7 @@
 #define SCORE_MOST	4
 #define SCORE_LIMIT	64
 #define MARGIN_SHIFT	4		/* 1/16 of the misses of LRU */
-#define ENOUGH_SHIFT	6		/* 1/64 of memory */
+#define ENOUGH_SHIFT	2		/* a quarter of memory */
 #define ENOUGH_SAMPLES	128
 #define DECAY_SHIFT	4		/* 1/16 an epoch */
 #define BYTES_PER_PAGE	40		/* of `seen', as of a simulation */

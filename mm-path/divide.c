@@ -39,7 +39,7 @@
 
 #define GAIN_SHIFT	4	/* 1/16 less misses is worth it, */
 #define LEAST_GAIN	16	/* if it is so many of weight 100 */
-#define EXCHANGES	8	/* for a plan, times how many share */
+#define EXCHANGES	2	/* for a plan, times how many share */
 #define US_PER_SEC	1000000ULL
 
 static u64 weighted(const struct mmpath_share *s, u32 steps)

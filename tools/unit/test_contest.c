@@ -239,11 +239,11 @@ static void test_short_epochs(void **state)
 	fixture_init(&f, 10000, 0);
 	run(&f, LOOP, 1, MMPATH_POLICY_KERNEL);
 	for (n = 0; n < 200 && !f.c.switches; n++) {
-		for (i = 0; i < 20; i++)
+		for (i = 0; i < 40; i++)
 			mmpath_contest_touch(&f.c, page_of(&f, LOOP));
 		mmpath_contest_close_epoch(&f.c);
 	}
-	assert_in_range(n, 3, 30);
+	assert_in_range(n, 3, 50);
 	fixture_destroy(&f);
 }
 

@@ -185,6 +185,13 @@ static void test_cliff(void **state)
 	assert_true(f.s[0].steps >= 80 || f.s[1].steps >= 90);
 	assert_same(cost_now(&f), 10000 * 100);
 	assert_same(sum(&f), 100);
+	/* one that loses least by giving, and gains most by taking */
+	fixture_init(&f, 3, 99, MMPATH_BALANCE_THROUGHPUT);
+	curve(&f.s[0], 10000, 37, 38);
+	curve(&f.s[1], 1000, 0, 100);
+	curve(&f.s[2], 1000, 0, 100);
+	divide(&f, 100);
+	assert_same(f.s[0].steps, 38);
 }
 
 static void test_moves(void **state)
