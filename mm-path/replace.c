@@ -22,7 +22,7 @@
  *
  * The kernel's reclaim must go on for the pages that no policy knows: of files, of
  * programs that are not tracked, read ahead and not touched yet. It gets as large a
- * share of the calls as they have of the cgroup's pages.
+ * share of the calls as they have of the cgroup's pages, and more if it is above it.
  *
  * Locks: those of core.c, and inside of all a spinlock for the reserve. Reclaim holds
  * SRCU of its own, which keeps a replacer alive.
@@ -99,18 +99,26 @@ static unsigned long mmpath_evictable(struct mem_cgroup *memcg)
 	return pages;
 }
 
-/* In proportion to the pages below @memcg that @r does not know, it is the kernel's own turn. */
+/*
+ * In proportion to the pages below @memcg that @r does not know, it is the kernel's own turn.
+ * It takes some of @r's too then; so that a cgroup does not pay for its neighbours, the
+ * kernel has more turns if there are any: of pages that are half @r's, three in four.
+ */
 static bool mmpath_next_turn(struct mmpath_replacer *r, struct mem_cgroup *memcg)
 {
 	unsigned long all = mmpath_evictable(memcg);
 	unsigned long known = READ_ONCE(r->known) + mmpath_reserved(r);
+	unsigned long kernels;
 	unsigned int turn;
 
 	if (mmpath_policy(r) == MMPATH_POLICY_KERNEL)
 		return true;
 	if (known >= all)
 		return false;
-	turn = READ_ONCE(r->turn) + (all - known) * 256 / all;
+	kernels = (all - known) * 256 / all;
+	if (memcg != r->memcg)
+		kernels += kernels * known / all;
+	turn = READ_ONCE(r->turn) + kernels;
 	WRITE_ONCE(r->turn, turn % 256);
 	return turn >= 256;
 }
