@@ -37,7 +37,7 @@
 #define MMPATH_WINDOW_FRACTION	8	/* bits */
 #define MMPATH_MOVES		8U	/* steps an epoch, of MMPATH_STEPS */
 #define MMPATH_LEAST_PAGES	64U	/* that a child always has for its pages */
-#define MMPATH_REFUSALS		16	/* in an epoch, that are no chance */
+#define MMPATH_REFUSALS		64	/* an epoch, of all priorities and nodes: no chance */
 #define MMPATH_STUCK_EPOCHS	16	/* in which who refused so often keeps what it has */
 
 /**
@@ -49,6 +49,7 @@
  * @nr: how many
  * @step: pages; 0 while the cgroup has no limit
  * @total: steps there were last time
+ * @next: jiffies; the next epoch has ended before that
  * @epochs: it has looked at
  * @moved: steps that changed hands
  * @relaxed_noswap: targets given up because nothing could be written to swap
@@ -64,6 +65,7 @@ struct mmpath_balancer {
 	unsigned int nr;
 	unsigned long step;
 	u32 total;
+	unsigned long next;
 	unsigned long epochs, moved, relaxed_noswap, relaxed_stuck;
 	u64 ns, ns_most;
 };
@@ -113,7 +115,11 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 	/* what a removed child left behind is nobody's */
 	if (!most || !mem_cgroup_online(memcg))
 		return MMPATH_NO_VERDICT;
-	if (urgent && of && mine == most)
+	/* without a curve it keeps what it has, but to get more it competes as ever */
+	if (!of)
+		return asks && mem_cgroup_is_descendant(asks, memcg) ? MMPATH_NO_VERDICT :
+								       MMPATH_SPARED;
+	if (urgent && memcg == of->memcg && mine == most)
 		atomic_inc(&of->refused);
 	return mine * 2 < most ? MMPATH_SPARED : MMPATH_CHOSEN;
 }
@@ -134,6 +140,9 @@ enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *m
 	struct mmpath_balancer *b;
 	int idx;
 
+	/* of all memory: not what a target is of, nor on one node only */
+	if (mem_cgroup_is_root(target))
+		return verdict;
 	idx = srcu_read_lock(&mmpath_balance_srcu);
 	list_for_each_entry_srcu(b, &mmpath_balancers, node,
 				 srcu_read_lock_held(&mmpath_balance_srcu)) {
@@ -205,9 +214,10 @@ static void mmpath_sharer_take_curve(struct mmpath_sharer *s, unsigned long step
 	misses = mmpath_mrc_step(&walk);
 	least = misses;
 	for (k = 0; k <= MMPATH_STEPS; k++) {
-		for (; pages + mrc->group_pages + other <= (u64)k * step;
-		     pages += mrc->group_pages)
+		while (misses && pages + mrc->group_pages + other <= (u64)k * step) {
 			misses = mmpath_mrc_step(&walk);
+			pages += mrc->group_pages;
+		}
 		/* an estimate (see mrc.c) may go up by a few */
 		least = min(least, misses);
 		s->window[k] = mmpath_decay(s->window[k], least);
@@ -237,10 +247,35 @@ static void mmpath_sharer_compare(struct mmpath_sharer *s)
 	s->refaults = refaults;
 }
 
+/* What reclaim could not take if it wanted to */
+static unsigned long mmpath_fixed_pages(struct mem_cgroup *memcg)
+{
+	unsigned long pages = memcg_page_state(memcg, NR_UNEVICTABLE);
+
+	if (mem_cgroup_get_nr_swap_pages(memcg) <= 0)
+		pages += memcg_page_state(memcg, NR_INACTIVE_ANON) +
+			 memcg_page_state(memcg, NR_ACTIVE_ANON);
+	return pages;
+}
+
+/* Nobody is tracked there, or nothing was touched twice yet: the curve says nothing. */
+static bool mmpath_curve_unknown(struct mmpath_domain *dom)
+{
+	u64 records, cold;
+	bool unknown;
+
+	mutex_lock(&dom->lock);
+	records = mmpath_mrc_records(&dom->mrc, MMPATH_MRC_EPOCH);
+	cold = mmpath_mrc_cold(&dom->mrc, MMPATH_MRC_EPOCH);
+	unknown = dom->stopped || !dom->nr_members || (records && records == cold);
+	mutex_unlock(&dom->lock);
+	return unknown;
+}
+
 static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sharer *s,
 				     unsigned long other)
 {
-	unsigned long least = other + MMPATH_LEAST_PAGES;
+	unsigned long least = other + mmpath_fixed_pages(s->memcg) + MMPATH_LEAST_PAGES;
 
 	least = max(least, READ_ONCE(s->memcg->memory.min));
 	least = max(least, READ_ONCE(s->memcg->memory.low));
@@ -251,12 +286,24 @@ static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sh
 		else
 			b->relaxed_stuck++;
 	}
-	if (s->stuck) {
+	if (s->stuck)
 		s->stuck--;
+	if (s->stuck || !s->known || mmpath_curve_unknown(s->dom))
 		least = max(least, mmpath_usage(s->memcg));
-	}
 	s->share.least = min_t(unsigned long, DIV_ROUND_UP(least, b->step), MMPATH_STEPS);
-	s->share.most = min_t(unsigned long, mmpath_limit(s->memcg) / b->step, MMPATH_STEPS);
+	s->share.most = min_t(unsigned long, DIV_ROUND_UP(mmpath_limit(s->memcg), b->step),
+			      MMPATH_STEPS);
+}
+
+/* The first time: from here on misses and running time are of the same epochs. */
+static void mmpath_sharer_begin(struct mmpath_balancer *b, struct mmpath_sharer *s)
+{
+	s->cpu_us = mmpath_cgroup_us(s->memcg);
+	s->refaults = mmpath_refaults(s->memcg);
+	memset(s->share.lambda, 0, sizeof(s->share.lambda));
+	s->share.steps = min_t(unsigned long, mmpath_usage(s->memcg) / b->step, MMPATH_STEPS);
+	mmpath_sharer_set_bounds(b, s, mmpath_other_pages(s->memcg));
+	s->known = true;
 }
 
 static void mmpath_sharer_look(struct mmpath_balancer *b, struct mmpath_sharer *s)
@@ -264,6 +311,10 @@ static void mmpath_sharer_look(struct mmpath_balancer *b, struct mmpath_sharer *
 	unsigned long other;
 
 	mem_cgroup_flush_stats(s->memcg);
+	if (!s->known) {
+		mmpath_sharer_begin(b, s);
+		return;
+	}
 	other = mmpath_other_pages(s->memcg);
 	mmpath_sharer_compare(s);
 	mmpath_sharer_take_time(s);
@@ -271,26 +322,20 @@ static void mmpath_sharer_look(struct mmpath_balancer *b, struct mmpath_sharer *
 	if (mmpath_replaces_well(s->dom))
 		mmpath_share_hull(&s->share);
 	mmpath_sharer_set_bounds(b, s, other);
-	if (!s->known)
-		s->share.steps = min_t(unsigned long, mmpath_usage(s->memcg) / b->step,
-				       MMPATH_STEPS);
-	s->known = true;
 }
 
 static void mmpath_sharer_set_target(struct mmpath_balancer *b, struct mmpath_sharer *s)
 {
-	WRITE_ONCE(s->target, s->share.steps * b->step);
+	WRITE_ONCE(s->target, min(s->share.steps * b->step, mmpath_limit(s->memcg)));
 	s->promise = s->share.lambda[s->share.steps] >> MMPATH_WINDOW_SHIFT;
 }
 
-/* Another step: what was known is of no use. */
+/* Another step, or nobody has looked for some time: what was known is of no use. */
 static void mmpath_sharer_restart(struct mmpath_sharer *s)
 {
 	WRITE_ONCE(s->target, PAGE_COUNTER_MAX);
 	memset(s->window, 0, sizeof(s->window));
 	s->cpu_window = 0;
-	s->cpu_us = mmpath_cgroup_us(s->memcg);
-	s->refaults = mmpath_refaults(s->memcg);
 	s->promise = 0;
 	s->known = false;
 }
@@ -301,7 +346,7 @@ static void mmpath_balancer_set_step(struct mmpath_balancer *b)
 	unsigned long step = limit < PAGE_COUNTER_MAX ? DIV_ROUND_UP(limit, MMPATH_STEPS) : 0;
 	struct mmpath_sharer *s;
 
-	if (step == b->step)
+	if (step == b->step && time_before(jiffies, b->next + HZ))
 		return;
 	b->step = step;
 	list_for_each_entry(s, &b->sharers, node)
@@ -346,6 +391,7 @@ static void mmpath_balancer_epoch(struct mmpath_balancer *b)
 	if (b->step && b->nr)
 		mmpath_balancer_divide(b);
 	ns = ktime_get_ns() - start;
+	b->next = jiffies + 2 * msecs_to_jiffies(READ_ONCE(mmpath_config.epoch_ms));
 	b->ns += ns;
 	b->ns_most = max(b->ns_most, ns);
 }

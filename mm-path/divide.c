@@ -47,16 +47,21 @@ static u64 weighted(const struct mmpath_share *s, u32 steps)
 	return s->lambda[steps] * s->weight;
 }
 
-/* Misses per second of running time */
+/* Per second of running time; so many that it cannot be told are as bad as any. */
+static u64 per_second(const struct mmpath_share *s, u64 misses)
+{
+	return div64_u64(min(misses, U64_MAX / US_PER_SEC) * US_PER_SEC, max(s->cpu_us, 1ULL));
+}
+
 static u64 rate_of(const struct mmpath_share *s, u32 steps)
 {
-	return mul_u64_u64_div_u64(s->lambda[steps], US_PER_SEC, max(s->cpu_us, 1ULL));
+	return per_second(s, s->lambda[steps]);
 }
 
 /* Who weighs twice as much is as badly off with half of them. */
 static u64 fair_rate(const struct mmpath_share *s, u32 steps)
 {
-	return mul_u64_u64_div_u64(s->lambda[steps] * s->weight, US_PER_SEC, max(s->cpu_us, 1ULL));
+	return per_second(s, weighted(s, steps));
 }
 
 /**

@@ -325,6 +325,7 @@ static ssize_t mmpath_balance_write(struct kernfs_open_file *of, char *buf, size
 	if (mode < 0)
 		return mode;
 	mutex_lock(&mmpath_memcg_mutex);
+	mmpath_memcg_reap();
 	ret = mmpath_set_balance(mem_cgroup_from_css(of_css(of)), mode);
 	xa_for_each(&mmpath_memcgs, id, pm)
 		mmpath_sharer_join(&pm->sharer);
