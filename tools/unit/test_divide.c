@@ -396,6 +396,10 @@ static void test_flat(void **state)
 	f.s[3].steps = 0;
 	divide(&f, 100);
 	assert_same(f.s[3].steps, 25);
+	/* more than a rate can say is no small one */
+	f.s[3].lambda[0] = 1ULL << 50;
+	f.s[3].cpu_us = 0;
+	assert_true(mmpath_share_rate(&f.s[3], 0) > 1ULL << 63);
 }
 
 static void test_hull(void **state)
