@@ -120,6 +120,7 @@ static struct vpath vpath = {
  * @reg: NULL when it has none
  * @context: number that the unit was told last
  * @shift: and which of its pages to log
+ * @resting: or none for now
  * @poll_at: records in its log at which the tick has it drained, 0: never
  * @work: drains when its task returns to user space; next is itself when idle
  */
@@ -127,6 +128,7 @@ struct vpath_cpu {
 	struct vpath_unit *reg;
 	u32 context;
 	unsigned int shift;
+	bool resting;
 	u32 poll_at;
 	struct callback_head work;
 };
@@ -141,14 +143,17 @@ struct vpath_time {
 
 /*
  * Of a context. @inside_ns: what drains took in the program itself. The others are
- * of the while that is judged, an epoch or less, under mmpath_mutex: what there was
- * when it began, and how many epochs in a row were cheap.
+ * under mmpath_mutex. Of the while that is judged, an epoch or less: what there was
+ * when it began, and how many epochs in a row were cheap. Of a burst and the rest after
+ * it: cost and the program's own time when the burst began, and how much of the latter
+ * it was, 0 if it is not over or was told already.
  */
 struct vpath_ctx {
 	u64 inside_ns;
 	u64 hook_seen, inside_seen;
 	struct vpath_time seen;
 	unsigned int cheap_epochs;
+	u64 cost_before, own_before, burst_ns;
 };
 
 static unsigned long vpath_param(enum vpath_param which)
@@ -206,7 +211,6 @@ static void vpath_feed(struct vpath_drain *d)
 	if (d->nr)
 		mmpath_feed_batch(d->ctx, d->batch, d->nr);
 	d->nr = 0;
-	cond_resched();
 }
 
 static struct vpath_time vpath_now(struct mm_struct *mm)
@@ -264,13 +268,14 @@ static void vpath_judge(struct mmpath_ctx *ctx)
 	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
 	struct vpath_time now;
 
-	if (!target || vpath_hook_ns(ctx) <= VPATH_LITTLE_NS)
+	if (!target || READ_ONCE(ctx->kicked) || vpath_hook_ns(ctx) <= VPATH_LITTLE_NS)
 		return;
 	now = vpath_now(ctx->mm);
 	if (vpath_cost_permille(ctx, &now) > target * 10)
 		mmpath_kick(ctx);
 }
 
+/* If that was too expensive, the rest of the log shall be sampled more coarsely. */
 static void vpath_charge(struct vpath_drain *d)
 {
 	u64 now = local_clock();
@@ -284,8 +289,9 @@ static void vpath_charge(struct vpath_drain *d)
 		if (current->mm == d->ctx->mm)
 			WRITE_ONCE(v->inside_ns, v->inside_ns + now - d->since);
 		vpath_judge(d->ctx);
+		cond_resched();
 	}
-	d->since = now;
+	d->since = local_clock();
 }
 
 static void vpath_find(struct vpath_drain *d, u32 number)
@@ -315,7 +321,7 @@ static void vpath_add(struct vpath_drain *d, unsigned long record)
 {
 	d->batch[d->nr++] = record;
 	if (d->nr == VPATH_BATCH)
-		vpath_feed(d);
+		vpath_charge(d);
 }
 
 static void vpath_deliver_odd(struct vpath_drain *d, u64 addr, u32 context)
@@ -492,25 +498,43 @@ static irqreturn_t vpath_interrupt_thread(int irq, void *data)
 
 /* Units */
 
-/*
- * @number runs on this CPU from now on, and one in 2^@shift of its pages is to be
- * logged. Preemption is off.
- */
-static void vpath_use_context(u32 number, unsigned int shift)
+static void vpath_set_duty(struct vpath_unit *reg, bool resting)
+{
+	u64 period = resting ? U32_MAX : vpath_param(VPATH_PARAM_DUTY_PERIOD);
+	unsigned long percent = resting ? 0 : vpath_param(VPATH_PARAM_DUTY_PERCENT);
+
+	reg->duty_period = percent < 100 ? period : 0;
+	reg->duty_on = percent < 100 ? div_u64(period * percent, 100) : 0;
+}
+
+/* The unit looks at @number; how it logs is as before. */
+static void vpath_use_number(struct vpath_cpu *c, u32 number)
+{
+	c->context = number;
+	WRITE_ONCE(c->reg->context, number);
+}
+
+/* @ctx runs on this CPU from now on, or nobody. Preemption is off. */
+static void vpath_use_context(const struct mmpath_ctx *ctx)
 {
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
+	u32 number = ctx ? READ_ONCE(ctx->number) : 0;
+	unsigned int shift = number ? READ_ONCE(ctx->shift) : c->shift;
+	bool resting = number ? READ_ONCE(ctx->resting) : c->resting;
+	bool same = c->shift == shift && c->resting == resting;
 
-	if (!c->reg || (c->context == number && c->shift == shift))
+	if (!c->reg || (c->context == number && same))
 		return;
-	WRITE_ONCE(c->reg->context, number);
-	c->context = number;
-	if (c->shift == shift) {
+	vpath_use_number(c, number);
+	if (same) {
 		vpath_do(VPATH_CONTEXT);
-	} else {
-		c->shift = shift;
-		WRITE_ONCE(c->reg->sample_shift, shift);
-		vpath_do(VPATH_SYNC);
+		return;
 	}
+	c->shift = shift;
+	c->resting = resting;
+	WRITE_ONCE(c->reg->sample_shift, shift);
+	vpath_set_duty(c->reg, resting);
+	vpath_do(VPATH_SYNC);
 }
 
 static void vpath_use_current(void *unused)
@@ -524,16 +548,7 @@ static void vpath_leave(void *number)
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
 
 	if (c->context == (uintptr_t)number)
-		vpath_use_context(0, c->shift);
-}
-
-static void vpath_set_duty(struct vpath_unit *reg)
-{
-	u64 period = vpath_param(VPATH_PARAM_DUTY_PERIOD);
-	unsigned long percent = vpath_param(VPATH_PARAM_DUTY_PERCENT);
-
-	reg->duty_period = percent < 100 ? period : 0;
-	reg->duty_on = percent < 100 ? div_u64(period * percent, 100) : 0;
+		vpath_use_context(NULL);
 }
 
 static u32 vpath_control(void)
@@ -568,12 +583,13 @@ static void vpath_switch_on(void *failed)
 	reg->pab_ways = vpath_param(VPATH_PARAM_PAB_WAYS);
 	reg->filter_entries = vpath_param(VPATH_PARAM_FILTER_ENTRIES);
 	reg->relog = vpath_param(VPATH_PARAM_RELOG);
-	vpath_set_duty(reg);
+	vpath_set_duty(reg, false);
 	reg->only_context = 0;
 	reg->threshold = vpath_threshold();
 	/* contexts are told of when they are attached anew */
 	c->context = 0;
 	c->shift = 0;
+	c->resting = false;
 	reg->context = 0;
 	reg->sample_shift = 0;
 	reg->control = vpath_control();
@@ -718,6 +734,58 @@ static void vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 	WRITE_ONCE(v->inside_seen, READ_ONCE(v->inside_ns));
 }
 
+/* A burst begins, or all of an epoch is one. */
+static void vpath_begin_burst(struct mmpath_ctx *ctx)
+{
+	struct vpath_ctx *v = ctx->drv_data;
+
+	v->cost_before = ctx->cost_ns;
+	v->own_before = ctx->own_ns;
+	v->burst_ns = 0;
+}
+
+static void vpath_set_resting(struct mmpath_ctx *ctx, bool resting)
+{
+	WRITE_ONCE(ctx->resting, resting);
+	on_each_cpu(vpath_use_current, NULL, 1);
+}
+
+/*
+ * There is no coarser sample to go to. If the burst has cost what an epoch may, or nearly,
+ * it is over, and the context rests until the program's own time is worth the cost.
+ */
+static void vpath_rest(struct mmpath_ctx *ctx, unsigned int target)
+{
+	u64 epoch_ns = READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC;
+	struct vpath_ctx *v = ctx->drv_data;
+
+	if (ctx->cost_ns - v->cost_before < epoch_ns / 1000 * target * 3 / 4)
+		return;
+	vpath_set_resting(ctx, true);
+	vpath_drain();
+	v->burst_ns = max(ctx->own_ns - v->own_before, 1ULL);
+	mmpath_end_burst(ctx);
+}
+
+/* The end of an epoch with a rest: what does the burst stand for, and is the rest over? */
+static void vpath_continue_rest(struct mmpath_ctx *ctx, unsigned int target)
+{
+	struct vpath_ctx *v = ctx->drv_data;
+	u64 own_ns = max(ctx->own_ns - v->own_before, 1ULL);
+	u64 worth_ns = div_u64((ctx->cost_ns - v->cost_before) * 1000, max(target, 1U));
+
+	if (v->burst_ns) {
+		/* in whole epochs like this one */
+		ctx->scale_num *= own_ns * max(div64_u64(worth_ns + own_ns - 1, own_ns), 1ULL);
+		ctx->scale_den *= v->burst_ns;
+		v->burst_ns = 0;
+	}
+	if (own_ns < worth_ns && target)
+		return;
+	vpath_begin_burst(ctx);
+	vpath_set_resting(ctx, false);
+}
+
 /* What was logged before costs what it costs, and says nothing of what comes. */
 static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsigned int shift)
 {
@@ -730,6 +798,7 @@ static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsign
 	vpath_drain();
 	now = vpath_now(mm);
 	vpath_account(ctx, &now);
+	vpath_begin_burst(ctx);
 }
 
 /*
@@ -737,7 +806,7 @@ static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsign
  * by as much as it takes to have a quarter of the target or less, for a curve is
  * hardly better for the rest; a finer one, which forgets the order of the pages, only
  * after some epochs that were cheap, but then by as much as likely stays below that
- * quarter.
+ * quarter. Where a coarser one would say nothing, by logging in bursts.
  */
 static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 			      unsigned int permille, bool early)
@@ -749,13 +818,15 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 	unsigned int slack = mmpath_ctx_has_policy(ctx) ? 0 : 2;
 	struct vpath_ctx *v = ctx->drv_data;
 
-	if (!target)
+	if (!target || ctx->resting)
 		return;
 	if (permille > target) {
 		shift = min3(shift + fls(permille / target) + slack, MMPATH_MAX_SHIFT,
 			     max(shift, fls_long(pages)));
 		if (shift > ctx->shift)
 			vpath_set_shift(ctx, mm, shift);
+		else
+			vpath_rest(ctx, target);
 	} else if (!early && shift > finest && permille < target >> (slack + 1)) {
 		shift -= min(fls(target / max(permille, 1U)) - 1U - slack, shift - finest);
 		if (++v->cheap_epochs >= VPATH_CHEAP_EPOCHS)
@@ -779,6 +850,10 @@ static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early
 		return;
 	ctx->scale_num = 100;
 	ctx->scale_den = vpath_param(VPATH_PARAM_DUTY_PERCENT);
+	if (ctx->resting)
+		vpath_continue_rest(ctx, vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10);
+	else
+		vpath_begin_burst(ctx);
 }
 
 /* What was logged is delivered. Should more come, it finds nobody. */
@@ -788,6 +863,7 @@ static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	struct vpath_time now;
 
 	WRITE_ONCE(ctx->number, 0);
+	WRITE_ONCE(ctx->resting, false);
 	if (mm)
 		on_each_cpu(vpath_leave, (void *)(uintptr_t)number, 1);
 	mutex_lock(&vpath.drain_lock);

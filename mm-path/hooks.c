@@ -286,7 +286,7 @@ void __mmpath_use_mm(struct mm_struct *mm)
 	preempt_disable();
 	ctx = mm ? rcu_dereference_sched(mm->mmpath) : NULL;
 	if (drv->use_context)
-		drv->use_context(ctx ? READ_ONCE(ctx->number) : 0, ctx ? READ_ONCE(ctx->shift) : 0);
+		drv->use_context(ctx);
 	preempt_enable();
 }
 

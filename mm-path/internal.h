@@ -134,6 +134,7 @@ struct mmpath_domain {
  *	fewer (regions.params.shift)
  * @pab_reach: pages the driver filters out, for people to read
  * @number: what the hardware knows the context by, 0 if it does not
+ * @resting: and logs nothing for now, to cost less
  * @log_lock: protects @log_head and the log's contents at it; innermost
  * @log: ring of @log_size records
  * @log_size: a power of two
@@ -171,6 +172,7 @@ struct mmpath_ctx {
 	unsigned int shift;
 	unsigned long pab_reach;
 	u32 number;
+	bool resting;
 	bool kicked;
 	atomic64_t hook_ns;
 	u64 fed;
@@ -273,9 +275,8 @@ struct mmpath_counter {
  * @inject: a recorded access; may sleep. May be absent.
  * @drain: hardware that holds records back: log them now, of all contexts. May
  *	sleep; any lock outside ctx->lock may be held. May be absent.
- * @use_context: this CPU runs the context of this number and with this sample (see
- *	struct mmpath_ctx) from now on, or none (0). Preemption is off, the scheduler's locks may be
- *	held. May be absent.
+ * @use_context: this CPU runs this context from now on (see number, shift, resting), or
+ *	none (NULL). Preemption is off, the scheduler's locks may be held. May be absent.
  * @tick: of the scheduler, in its interrupt; the task is running. May be absent.
  * @mprotect: entries in this range have become accessible. mmap_lock is held
  *	for writing.
@@ -303,7 +304,7 @@ struct mmpath_driver {
 			 unsigned long start, unsigned long end);
 	void (*inject)(struct mmpath_ctx *ctx, unsigned long record);
 	void (*drain)(void);
-	void (*use_context)(u32 number, unsigned int shift);
+	void (*use_context)(const struct mmpath_ctx *ctx);
 	void (*tick)(struct task_struct *curr);
 	/* private: in mmpath_drivers, under mmpath_mutex */
 	struct list_head node;

@@ -219,7 +219,10 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 
 /* The worker */
 
-/* The furthest that a driver filters; a page that was logged so long ago is not hot. */
+/*
+ * The furthest that a driver filters; a page that was logged so long ago is not hot. Of
+ * a context that rests no page is known not to be.
+ */
 static unsigned long mmpath_reach(struct mmpath_domain *dom)
 {
 	struct mmpath_ctx *ctx;
@@ -227,7 +230,8 @@ static unsigned long mmpath_reach(struct mmpath_domain *dom)
 
 	mmpath_for_each_ctx(ctx, id)
 		if (mmpath_ctx_in(ctx, dom))
-			reach = max(reach, READ_ONCE(ctx->pab_reach));
+			reach = max(reach, READ_ONCE(ctx->resting) ? ULONG_MAX :
+							     READ_ONCE(ctx->pab_reach));
 	return reach;
 }
 
@@ -300,6 +304,10 @@ static void mmpath_refill(struct mmpath_replacer *r)
 
 	if (!b)
 		return;
+	if (reach == ULONG_MAX) {
+		WRITE_ONCE(r->known, 0);
+		goto pause;
+	}
 	mem_cgroup_flush_stats(r->memcg);
 	lru_add_drain();
 	mmpath_drain_domain(r->dom);

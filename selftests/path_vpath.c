@@ -343,6 +343,36 @@ static void test_duty(void)
 	defaults();
 }
 
+/*
+ * Nearly all its touches are records, and a sample of what is left of so few pages says
+ * nothing: the program is logged in bursts. What they stand for is a loop all the same,
+ * and of about as many touches.
+ */
+static void test_rest(void)
+{
+	const struct loop l = { .pages = PAGES, .rounds = 20000, .cpu = -1 };
+	unsigned long below, above, want = l.pages * (l.rounds - 1);
+	long long paused = path_get(PATH_VPATH "paused");
+	struct path_curve c;
+	bool good;
+
+	path_set(PATH_VPATH "overhead_target", "2");
+	path_set("epoch_ms", "100");
+	choose();
+	good = run(&l, &c);
+	paused = path_get(PATH_VPATH "paused") - paused;
+	below = misses(&c, PAGES / 2);
+	above = misses(&c, 2 * PAGES);
+	ksft_print_msg("%lld records held back, misses %lu | %lu, loop %lu\n", paused, below,
+		       above, want);
+	ksft_test_result(paused > 0, "what is too expensive is logged in bursts\n");
+	ksft_test_result(good && above <= below / 8 && below >= want / 2 && below <= want * 2,
+			 "which stand for all\n");
+	free(c.misses);
+	path_set(PATH_VPATH "overhead_target", "0");
+	defaults();
+}
+
 /* Is all that was logged drained, but for @left records? Waits for it. */
 static bool drained(long long logged, long long records, long long left)
 {
@@ -577,7 +607,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "lies"))
 		return with_lies();
 	only_loop = argc > 1 && !strcmp(argv[1], "loop");
-	path_start(only_loop ? 1 : 23, 300);
+	path_start(only_loop ? 1 : 25, 300);
 	cg = path_cg(NULL, "vpath");
 	defaults();
 	path_set("enabled", "1");
@@ -593,6 +623,7 @@ int main(int argc, char **argv)
 	test_sample();
 	test_relog();
 	test_duty();
+	test_rest();
 	test_by_itself(false);
 	test_by_itself(true);
 	test_lossless();

@@ -248,6 +248,41 @@ static void kt_vpath_own_time(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
+/* A burst that took half of the own time in its epoch, and cost what ten of those may */
+static void kt_vpath_rest(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+	struct mmpath_ctx *ctx = &kt->ctx;
+
+	ctx->resting = true;
+	ctx->cost_ns = 3000;
+	ctx->own_ns = 10000;
+	kt->v.burst_ns = 5000;
+	ctx->scale_num = 100;
+	ctx->scale_den = 50;
+	vpath_continue_rest(ctx, 30);
+	KUNIT_EXPECT_TRUE(test, ctx->resting);
+	KUNIT_EXPECT_EQ(test, ctx->scale_num / ctx->scale_den, 2 * 100000 / 5000);
+	/* what it stands for is told once */
+	ctx->scale_num = 1;
+	ctx->scale_den = 1;
+	ctx->own_ns = 99999;
+	vpath_continue_rest(ctx, 30);
+	KUNIT_EXPECT_TRUE(test, ctx->resting);
+	ctx->own_ns = 100000;
+	vpath_continue_rest(ctx, 30);
+	KUNIT_EXPECT_FALSE(test, ctx->resting);
+	KUNIT_EXPECT_EQ(test, ctx->scale_num, ctx->scale_den);
+	KUNIT_EXPECT_EQ(test, kt->v.cost_before, 3000);
+	KUNIT_EXPECT_EQ(test, kt->v.own_before, 100000);
+	/* the target is given up */
+	ctx->resting = true;
+	ctx->cost_ns = 6000;
+	vpath_continue_rest(ctx, 0);
+	KUNIT_EXPECT_FALSE(test, ctx->resting);
+	kt_vpath_end(kt);
+}
+
 static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_order),
 	KUNIT_CASE(kt_vpath_order_of_record),
@@ -256,6 +291,7 @@ static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_lie),
 	KUNIT_CASE(kt_vpath_header),
 	KUNIT_CASE(kt_vpath_own_time),
+	KUNIT_CASE(kt_vpath_rest),
 	{}
 };
 
