@@ -625,6 +625,8 @@ static void emul_enter(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 	if (!emul_pab_has(pab, page, block)) {
 		victim = emul_pab_insert(pab, page, block);
 		/* its entries are small pages, of which a huge one would be 512 */
+		if (huge)
+			WRITE_ONCE(ctx->pab_reach, max(e->pab_entries, 1UL << PMD_ORDER));
 		if (huge || !emul_filter(e, page))
 			mmpath_log(ctx, mmpath_record(address, order, flags & FAULT_FLAG_WRITE));
 	}
@@ -870,7 +872,7 @@ static int emul_attach(struct mmpath_ctx *ctx)
 			 READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC);
 	e->scan_now = true;
 	emul_reshape(e, emul_param(EMUL_SAMPLE_SHIFT));
-	ctx->pab_reach = max(e->pab_entries, 1UL << PMD_ORDER);
+	ctx->pab_reach = e->pab_entries;
 	mmpath_set_shift(ctx, e->shift);
 	return 0;
 }
