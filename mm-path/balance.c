@@ -33,8 +33,6 @@
 #include <linux/swap.h>
 #include "internal.h"
 
-#define MMPATH_WINDOW_SHIFT	3	/* curves are of about so many epochs, a power of two */
-#define MMPATH_WINDOW_FRACTION	8	/* bits */
 #define MMPATH_MOVES		8U	/* steps an epoch, of MMPATH_STEPS */
 #define MMPATH_LEAST_PAGES	64U	/* that a child always has for its pages */
 #define MMPATH_REFUSALS		64	/* an epoch, of all priorities and nodes: no chance */
@@ -195,34 +193,11 @@ static unsigned long mmpath_other_pages(struct mem_cgroup *memcg)
 	return memcg_page_state(memcg, MEMCG_KMEM);
 }
 
-static u64 mmpath_decay(u64 window, u64 now)
-{
-	return window - (window >> MMPATH_WINDOW_SHIFT) + (now << MMPATH_WINDOW_FRACTION);
-}
-
-/* The misses of the last epoch, at all steps, go into the window. */
 static void mmpath_sharer_take_curve(struct mmpath_sharer *s, unsigned long step,
 				     unsigned long other)
 {
-	const struct mmpath_mrc *mrc = &s->dom->mrc;
-	struct mmpath_mrc_walk walk;
-	u64 pages = 0, misses, least;
-	unsigned int k;
-
 	mutex_lock(&s->dom->lock);
-	mmpath_mrc_walk(&walk, mrc, MMPATH_MRC_EPOCH);
-	misses = mmpath_mrc_step(&walk);
-	least = misses;
-	for (k = 0; k <= MMPATH_STEPS; k++) {
-		while (misses && pages + mrc->group_pages + other <= (u64)k * step) {
-			misses = mmpath_mrc_step(&walk);
-			pages += mrc->group_pages;
-		}
-		/* an estimate (see mrc.c) may go up by a few */
-		least = min(least, misses);
-		s->window[k] = mmpath_decay(s->window[k], least);
-		s->share.lambda[k] = s->window[k] >> MMPATH_WINDOW_FRACTION;
-	}
+	mmpath_share_window(&s->share, s->window, &s->dom->mrc, step, other);
 	mutex_unlock(&s->dom->lock);
 }
 

@@ -706,8 +706,10 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 	__mmpath_drain(ctx, true);
 	mmpath_coarsen_curves(ctx);
 	mmpath_regions_close_epoch(&ctx->regions, ctx->scale_num, ctx->scale_den);
-	for (i = 0; i < ctx->nr_domains; i++)
+	for (i = 0; i < ctx->nr_domains; i++) {
 		mmpath_domain_scale(ctx->domains[i], ctx);
+		mmpath_domain_judge(ctx->domains[i], ctx);
+	}
 	ctx->scale_num = 1;
 	ctx->scale_den = 1;
 	mutex_unlock(&ctx->lock);

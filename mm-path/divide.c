@@ -105,6 +105,36 @@ void mmpath_share_hull(struct mmpath_share *s)
 	}
 }
 
+/**
+ * mmpath_share_window() - what a share misses is what it has missed of late
+ * @s: the share
+ * @window: MMPATH_STEPS + 1 figures to remember that by; 0 in the beginning
+ * @m: the curve, of which the last epoch is added to the window
+ * @step: pages of a step
+ * @other: pages that it needs beside those of the curve
+ */
+void mmpath_share_window(struct mmpath_share *s, u64 *window, const struct mmpath_mrc *m,
+			 u64 step, u64 other)
+{
+	struct mmpath_mrc_walk walk;
+	u64 pages = 0, misses, least;
+	u32 k;
+
+	mmpath_mrc_walk(&walk, m, MMPATH_MRC_EPOCH);
+	misses = mmpath_mrc_step(&walk);
+	least = misses;
+	for (k = 0; k <= MMPATH_STEPS; k++) {
+		while (misses && pages + m->group_pages + other <= k * step) {
+			misses = mmpath_mrc_step(&walk);
+			pages += m->group_pages;
+		}
+		/* an estimate (see mrc.c) may go up by a few */
+		least = min(least, misses);
+		window[k] = mmpath_decay(window[k], least);
+		s->lambda[k] = window[k] >> MMPATH_WINDOW_FRACTION;
+	}
+}
+
 /* All have what they must, nobody more than it may, and together they have @total. */
 
 static u32 sum_of(struct mmpath_share *const *shares, unsigned int nr,

@@ -213,16 +213,30 @@ void mmpath_domain_stop_policy(struct mmpath_domain *dom)
 		mmpath_lirs_destroy(dom->lirs);
 	if (dom->contest)
 		mmpath_contest_destroy(dom->contest);
+	if (dom->pools)
+		mmpath_pools_destroy(dom->pools);
 	WRITE_ONCE(dom->lirs, NULL);
 	dom->contest = NULL;
+	dom->pools = NULL;
+}
+
+/* Of a context and a region of its; not MMPATH_POOL_OLD, for no context is 0. */
+static u64 mmpath_domain_key(const struct mmpath_ctx *ctx, u32 region)
+{
+	return (u64)ctx->id << 32 | region;
 }
 
 static void mmpath_domain_touch_policy(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
-				       u64 page)
+				       u64 page, u32 region)
 {
+	int result = 0;
+
 	if (dom->contest)
 		mmpath_contest_touch(dom->contest, page);
-	if (!dom->lirs || mmpath_lirs_touch(dom->lirs, page) != MMPATH_NOMEM)
+	if (dom->pools)
+		result = mmpath_pools_touch(dom->pools, mmpath_domain_key(ctx, region), page);
+	if (!dom->lirs || (result != MMPATH_NOMEM &&
+			   mmpath_lirs_touch(dom->lirs, page) != MMPATH_NOMEM))
 		return;
 	/* nobody knows which pages are in memory: reclaim is the kernel's again */
 	mmpath_domain_stop_policy(dom);
@@ -231,12 +245,12 @@ static void mmpath_domain_touch_policy(struct mmpath_domain *dom, struct mmpath_
 }
 
 void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page,
-			 bool again)
+			 u32 region, bool again)
 {
 	s64 distance;
 
 	lockdep_assert_held(&dom->lock);
-	mmpath_domain_touch_policy(dom, ctx, mmpath_domain_page(ctx, page));
+	mmpath_domain_touch_policy(dom, ctx, mmpath_domain_page(ctx, page), region);
 	if (dom->stopped)
 		return;
 	distance = mmpath_stack_touch(&dom->lru, mmpath_domain_page(ctx, page));
@@ -302,15 +316,23 @@ void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 	dom->reach = max(dom->reach, READ_ONCE(ctx->pab_reach));
 }
 
-static void __mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
-				   u64 first, u64 nr)
+static void mmpath_domain_forget_policy(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+					u64 first, u64 nr)
 {
 	lockdep_assert_held(&dom->lock);
-	mmpath_stack_forget(&dom->lru, mmpath_domain_page(ctx, first), nr);
 	if (dom->lirs)
 		mmpath_lirs_forget(dom->lirs, mmpath_domain_page(ctx, first), nr);
 	if (dom->contest)
 		mmpath_contest_forget(dom->contest, mmpath_domain_page(ctx, first), nr);
+	if (dom->pools)
+		mmpath_pools_forget(dom->pools, mmpath_domain_page(ctx, first), nr);
+}
+
+static void __mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+				   u64 first, u64 nr)
+{
+	mmpath_stack_forget(&dom->lru, mmpath_domain_page(ctx, first), nr);
+	mmpath_domain_forget_policy(dom, ctx, first, nr);
 }
 
 /**
@@ -334,12 +356,15 @@ void mmpath_domain_join(struct mmpath_domain *dom)
  *
  * The pages of the only member are taken into account as they stand, see
  * mrc.c. Those of one of many are just forgotten: at which depth they are is
- * not known without walking the stack.
+ * not known without walking the stack. What a policy knows of a blind one will be too
+ * old: it begins again.
  */
 void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 {
 	mutex_lock(&dom->lock);
 	mmpath_domain_note(dom, ctx);
+	if (READ_ONCE(ctx->blind))
+		mmpath_domain_forget_policy(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	if (dom->nr_members == 1) {
 		mmpath_mrc_censor(&dom->mrc, mmpath_stack_footprint(&dom->lru), !ctx->bursts);
 		mmpath_stack_reset(&dom->lru, dom->lru.shift);
@@ -366,6 +391,86 @@ void mmpath_domain_scale(struct mmpath_domain *dom, const struct mmpath_ctx *ctx
 }
 
 /**
+ * mmpath_domain_judge() - the epoch of a member's regions is over
+ * @dom: the domain
+ * @ctx: the member; its lock is held
+ *
+ * Context: takes the domain's lock.
+ */
+void mmpath_domain_judge(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
+{
+	struct mmpath_region *region;
+
+	lockdep_assert_held(&ctx->lock);
+	mutex_lock(&dom->lock);
+	list_for_each_entry(region, &ctx->regions.list, node) {
+		if (!dom->pools)
+			break;
+		if (!region->stopped)
+			mmpath_pools_judge(dom->pools, mmpath_domain_key(ctx, region->id),
+					   &region->lru_mrc, &region->mru_mrc);
+	}
+	mutex_unlock(&dom->lock);
+}
+
+/**
+ * mmpath_domain_pool() - the pool of a region
+ * @dom: the domain, whose lock is held
+ * @ctx: a member
+ * @region: the number of one of its regions
+ *
+ * Return: the pool, or NULL if it has none.
+ */
+const struct mmpath_pool *mmpath_domain_pool(struct mmpath_domain *dom,
+					     const struct mmpath_ctx *ctx, u32 region)
+{
+	lockdep_assert_held(&dom->lock);
+	return dom->pools ? mmpath_pools_find(dom->pools, mmpath_domain_key(ctx, region)) : NULL;
+}
+
+/**
+ * mmpath_domain_start_pools() - regions are to be told apart by the policy
+ * @dom: the domain, whose lock is held; mmpath_domain_start_lirs() was called
+ * @pools: not in use yet; the domain's until mmpath_domain_stop_pools()
+ * @max_pages: see mmpath_pools_init()
+ *
+ * All that has been touched so far is old. Return: 0 or -ENOMEM.
+ */
+int mmpath_domain_start_pools(struct mmpath_domain *dom, struct mmpath_pools *pools,
+			      u32 max_pages)
+{
+	int ret = mmpath_pools_init(pools, &dom->mem, max_pages, dom->lru.shift);
+	bool more;
+	u64 page;
+
+	lockdep_assert_held(&dom->lock);
+	if (ret)
+		return ret;
+	for (more = mmpath_stack_bottom(&dom->lru, &page); more && ret != MMPATH_NOMEM;
+	     more = mmpath_stack_above(&dom->lru, &page)) {
+		ret = mmpath_pools_touch(pools, MMPATH_POOL_OLD, page);
+		cond_resched();
+	}
+	if (ret == MMPATH_NOMEM)
+		mmpath_pools_destroy(pools);
+	else
+		dom->pools = pools;
+	return ret == MMPATH_NOMEM ? -ENOMEM : 0;
+}
+
+/**
+ * mmpath_domain_stop_pools() - they are not to be told apart any more
+ * @dom: the domain, whose lock is held
+ */
+void mmpath_domain_stop_pools(struct mmpath_domain *dom)
+{
+	lockdep_assert_held(&dom->lock);
+	if (dom->pools)
+		mmpath_pools_destroy(dom->pools);
+	dom->pools = NULL;
+}
+
+/**
  * mmpath_domain_close_epoch() - the epoch is over for all members
  * @dom: the domain
  */
@@ -379,6 +484,8 @@ void mmpath_domain_close_epoch(struct mmpath_domain *dom)
 	mmpath_mrc_close_epoch(&dom->mrc);
 	if (dom->contest)
 		mmpath_contest_close_epoch(dom->contest);
+	if (dom->pools)
+		mmpath_pools_close_epoch(dom->pools);
 	mutex_unlock(&dom->lock);
 }
 
@@ -420,6 +527,8 @@ void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift,
 		mmpath_lirs_set_shift(dom->lirs, shift);
 	if (dom->contest && shift > dom->contest->seen.shift)
 		mmpath_contest_set_shift(dom->contest, shift);
+	if (dom->pools && shift > dom->pools->shift)
+		mmpath_pools_set_shift(dom->pools, shift);
 	mutex_unlock(&dom->lock);
 }
 
@@ -470,6 +579,8 @@ void mmpath_domain_refine(struct mmpath_domain *dom, unsigned int shift)
 	if (dom->contest && shift < dom->contest->seen.shift &&
 	    dom->contest->size >> dom->contest->seen.shift < MMPATH_CONTEST_LEAST)
 		mmpath_contest_reset(dom->contest, shift);
+	if (dom->pools)
+		mmpath_pools_refine(dom->pools, shift);
 	mutex_unlock(&dom->lock);
 }
 
@@ -513,5 +624,8 @@ void mmpath_domain_move(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 	if (dom->contest)
 		mmpath_contest_move(dom->contest, mmpath_domain_page(ctx, from),
 				    mmpath_domain_page(ctx, to), nr);
+	if (dom->pools)
+		mmpath_pools_move(dom->pools, mmpath_domain_page(ctx, from),
+				  mmpath_domain_page(ctx, to), nr);
 	mutex_unlock(&dom->lock);
 }

@@ -63,19 +63,20 @@ static bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
 static void mmpath_feed_page(struct mmpath_ctx *ctx, u64 page, bool again)
 {
 	unsigned int stopped = ctx->regions.nr_stopped;
+	struct mmpath_region *region;
 	int i;
 
 	WRITE_ONCE(ctx->fed, ctx->fed + 1);
 	if (again)
-		mmpath_regions_raise(&ctx->regions, page);
+		region = mmpath_regions_raise(&ctx->regions, page);
 	else
-		mmpath_regions_touch(&ctx->regions, page);
+		region = mmpath_regions_touch(&ctx->regions, page);
 	if (ctx->regions.nr_stopped != stopped) {
 		mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
 		trace_mmpath_drop(ctx->id, ctx->pid, "region out of memory");
 	}
 	for (i = 0; i < ctx->nr_domains; i++)
-		mmpath_domain_touch(ctx->domains[i], ctx, page, again);
+		mmpath_domain_touch(ctx->domains[i], ctx, page, region->id, again);
 }
 
 /* A record of a huge page stands for all its pages, of which we sample. */

@@ -146,7 +146,7 @@ struct vpath_time {
  * under mmpath_mutex. Of the while that is judged, an epoch or less: what there was
  * when it began, and how many epochs in a row were cheap. Of a burst and the rest after
  * it: cost and the program's own time when the burst began, and how much of the latter
- * it was, 0 if it is not over or was told already.
+ * it was, 0 if it is not over or was told already; and whether there was one in this epoch.
  */
 struct vpath_ctx {
 	u64 inside_ns;
@@ -154,6 +154,7 @@ struct vpath_ctx {
 	struct vpath_time seen;
 	unsigned int cheap_epochs;
 	u64 cost_before, own_before, burst_ns;
+	bool rested;
 };
 
 static unsigned long vpath_param(enum vpath_param which)
@@ -194,6 +195,7 @@ static void vpath_break(const char *why)
 #define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
 #define VPATH_CHEAP_EPOCHS	3	/* below an eighth of the target, in a row */
 #define VPATH_FREE_EVERY	1024U	/* records */
+#define VPATH_MUCH		8	/* times the target */
 
 /* No record has this number: it takes more than 32 bits. */
 #define VPATH_NOBODY	(1ULL << 32)
@@ -262,8 +264,8 @@ static unsigned int vpath_cost_permille(const struct mmpath_ctx *ctx,
 	return mmpath_permille(vpath_hook_ns(ctx), vpath_own_ns(ctx->drv_data, now));
 }
 
-/* Too expensive for the epoch to end like this? A little counts for nothing. */
-static void vpath_judge(struct mmpath_ctx *ctx)
+/* More than @times too expensive for the epoch to end like this? A little is nothing. */
+static void vpath_judge(struct mmpath_ctx *ctx, unsigned int times)
 {
 	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
 	struct vpath_time now;
@@ -271,12 +273,11 @@ static void vpath_judge(struct mmpath_ctx *ctx)
 	if (!target || READ_ONCE(ctx->kicked) || vpath_hook_ns(ctx) <= VPATH_LITTLE_NS)
 		return;
 	now = vpath_now(ctx->mm);
-	if (vpath_cost_permille(ctx, &now) > target * 10)
+	if (vpath_cost_permille(ctx, &now) > target * 10 * times)
 		mmpath_kick(ctx);
 }
 
-/* If that was too expensive, the rest of the log shall be sampled more coarsely. */
-static void vpath_charge(struct vpath_drain *d)
+static void vpath_charge(struct vpath_drain *d, unsigned int times)
 {
 	u64 now = local_clock();
 	struct vpath_ctx *v;
@@ -288,7 +289,7 @@ static void vpath_charge(struct vpath_drain *d)
 		atomic64_add(now - d->since, &d->ctx->hook_ns);
 		if (current->mm == d->ctx->mm)
 			WRITE_ONCE(v->inside_ns, v->inside_ns + now - d->since);
-		vpath_judge(d->ctx);
+		vpath_judge(d->ctx, times);
 		cond_resched();
 	}
 	d->since = local_clock();
@@ -296,7 +297,7 @@ static void vpath_charge(struct vpath_drain *d)
 
 static void vpath_find(struct vpath_drain *d, u32 number)
 {
-	vpath_charge(d);
+	vpath_charge(d, 1);
 	d->ctx = xa_load(&vpath.ctxs, number);
 	d->number = d->ctx ? number : VPATH_NOBODY;
 	if (!number || number > vpath.most)
@@ -317,11 +318,15 @@ static void vpath_resumed(void)
 #define VPATH_ODD	(~(u64)(TASK_SIZE_MAX + PAGE_SIZE - 1) | VPATH_RECORD_RESUMED | \
 			 31U << VPATH_RECORD_ORDER)
 
+/*
+ * Of a full log it is known before its end that it is much too expensive: the rest shall
+ * be sampled more coarsely. But how coarsely is told better by all of it.
+ */
 static void vpath_add(struct vpath_drain *d, unsigned long record)
 {
 	d->batch[d->nr++] = record;
 	if (d->nr == VPATH_BATCH)
-		vpath_charge(d);
+		vpath_charge(d, VPATH_MUCH);
 }
 
 static void vpath_deliver_odd(struct vpath_drain *d, u64 addr, u32 context)
@@ -432,7 +437,7 @@ static void __vpath_drain(void)
 	vpath_look();
 	while (!vpath.broken && (log = vpath_first(&limit)))
 		vpath_drain_one(&d, log, limit);
-	vpath_charge(&d);
+	vpath_charge(&d, 1);
 }
 
 static void vpath_drain(void)
@@ -761,6 +766,8 @@ static void vpath_rest(struct mmpath_ctx *ctx, unsigned int target)
 
 	if (ctx->cost_ns - v->cost_before < epoch_ns / 1000 * target * 3 / 4)
 		return;
+	WRITE_ONCE(ctx->blind, true);
+	v->rested = true;
 	vpath_set_resting(ctx, true);
 	vpath_drain();
 	v->burst_ns = max(ctx->own_ns - v->own_before, 1ULL);
@@ -840,7 +847,7 @@ static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early
 {
 	struct vpath_time now = vpath_now(mm);
 	unsigned int permille = vpath_cost_permille(ctx, &now);
-	const struct vpath_ctx *v = ctx->drv_data;
+	struct vpath_ctx *v = ctx->drv_data;
 
 	if (now.cpu_ns > v->seen.cpu_ns) {
 		vpath_account(ctx, &now);
@@ -850,6 +857,9 @@ static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early
 		return;
 	ctx->scale_num = 100;
 	ctx->scale_den = vpath_param(VPATH_PARAM_DUTY_PERCENT);
+	if (!v->rested)
+		WRITE_ONCE(ctx->blind, false);
+	v->rested = ctx->resting;
 	if (ctx->resting)
 		vpath_continue_rest(ctx, vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10);
 	else
@@ -864,6 +874,7 @@ static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 
 	WRITE_ONCE(ctx->number, 0);
 	WRITE_ONCE(ctx->resting, false);
+	WRITE_ONCE(ctx->blind, false);
 	if (mm)
 		on_each_cpu(vpath_leave, (void *)(uintptr_t)number, 1);
 	mutex_lock(&vpath.drain_lock);

@@ -91,6 +91,7 @@ struct mmpath_recorder {
  * @stopped: an allocation failed, the curve has ended
  * @lirs: which of them are in memory; NULL if nobody wants to know
  * @contest: which policy would miss least; NULL likewise
+ * @pools: memory of each region; NULL likewise
  * @replacer: who wants to, see replace.c
  * @nr_members: contexts in it
  * @scale_num: what was counted in this epoch stands for @scale_num / @scale_den
@@ -112,6 +113,7 @@ struct mmpath_domain {
 	bool stopped;
 	struct mmpath_lirs *lirs;
 	struct mmpath_contest *contest;
+	struct mmpath_pools *pools;
 	struct mmpath_replacer *replacer;
 	int nr_members;
 	u64 scale_num, scale_den;
@@ -135,6 +137,7 @@ struct mmpath_domain {
  * @pab_reach: pages the driver filters out, for people to read
  * @number: what the hardware knows the context by, 0 if it does not
  * @resting: and logs nothing for now, to cost less
+ * @blind: it rests so often that nobody can tell which of its pages are in use
  * @log_lock: protects @log_head and the log's contents at it; innermost
  * @log: ring of @log_size records
  * @log_size: a power of two
@@ -172,7 +175,7 @@ struct mmpath_ctx {
 	unsigned int shift;
 	unsigned long pab_reach;
 	u32 number;
-	bool resting;
+	bool resting, blind;
 	bool kicked;
 	atomic64_t hook_ns;
 	u64 fed;
@@ -389,7 +392,7 @@ int mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs
 void mmpath_domain_stop_policy(struct mmpath_domain *dom);
 unsigned int mmpath_domain_shift(const struct mmpath_domain *dom);
 void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page,
-			 bool again);
+			 u32 region, bool again);
 void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 			    const u64 *page, unsigned int nr);
 void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
@@ -400,6 +403,12 @@ void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 void mmpath_domain_join(struct mmpath_domain *dom);
 void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
 void mmpath_domain_scale(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+void mmpath_domain_judge(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
+const struct mmpath_pool *mmpath_domain_pool(struct mmpath_domain *dom,
+					     const struct mmpath_ctx *ctx, u32 region);
+int mmpath_domain_start_pools(struct mmpath_domain *dom, struct mmpath_pools *pools,
+			      u32 max_pages);
+void mmpath_domain_stop_pools(struct mmpath_domain *dom);
 void mmpath_domain_close_epoch(struct mmpath_domain *dom);
 void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
 int mmpath_domain_record(struct mmpath_domain *dom);
@@ -426,6 +435,7 @@ enum mmpath_mode {
 	MMPATH_MODE_NONE,
 	MMPATH_MODE_LRU,
 	MMPATH_MODE_MRU,
+	MMPATH_MODE_REGION,
 	MMPATH_MODE_LIRS,
 	MMPATH_MODE_AUTO,
 	NR_MMPATH_MODES,

@@ -308,7 +308,7 @@ int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to
 struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page);
 /* one record: find the region, its stacks, its curves; returns the region */
 struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *rs, u64 page);
-void mmpath_regions_raise(struct mmpath_regions *rs, u64 page);
+struct mmpath_region *mmpath_regions_raise(struct mmpath_regions *rs, u64 page);
 void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigned int nr);
 void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift);
@@ -444,5 +444,67 @@ u32 mmpath_divide(struct mmpath_share *const *shares, unsigned int nr,
 		  enum mmpath_balance mode, u32 total, u32 moves);
 u64 mmpath_share_rate(const struct mmpath_share *s, u32 steps);
 void mmpath_share_hull(struct mmpath_share *s);
+
+/* Of late is in about so many epochs, a power of two; newer ones count for more. */
+#define MMPATH_WINDOW_SHIFT	3
+#define MMPATH_WINDOW_FRACTION	8	/* bits */
+
+static inline u64 mmpath_decay(u64 window, u64 now)
+{
+	return window - (window >> MMPATH_WINDOW_SHIFT) + (now << MMPATH_WINDOW_FRACTION);
+}
+
+void mmpath_share_window(struct mmpath_share *s, u64 *window, const struct mmpath_mrc *m,
+			 u64 step, u64 other);
+
+/*
+ * pools.c: a pool of memory for each region, and LRU or MRU in it (thesis 4.3.1)
+ */
+#define MMPATH_MAX_POOLS	64U	/* further regions share the first */
+#define MMPATH_POOL_OLD		0ULL	/* its key; no region's */
+
+struct mmpath_pool {
+	struct list_head node;
+	u64 key;
+	u64 target;			/* pages it is to have; U64_MAX: not known yet */
+	bool mru;			/* the policy in use; LRU if not */
+	/* the rest is pools.c's */
+	struct mmpath_lirs pages;
+	struct mmpath_share share;
+	u64 window[2][MMPATH_STEPS + 1], step;	/* see mmpath_share_window() */
+	int score;
+	bool judged;
+};
+
+struct mmpath_pools {
+	struct mmpath_mem *mem;
+	unsigned int shift;		/* one page in 2^shift is in them */
+	u64 size, hirs;			/* memory, and its part that is in use; pages */
+	u64 switches;			/* of policies */
+	unsigned int nr;
+	struct list_head list;		/* of pools */
+	/* the rest is pools.c's */
+	u32 max_pages;
+	struct mmpath_pool *old, *last;
+	bool crowded;			/* the first pool has pages of regions */
+};
+
+int mmpath_pools_init(struct mmpath_pools *ps, struct mmpath_mem *mem, u32 max_pages,
+		      unsigned int shift);
+void mmpath_pools_destroy(struct mmpath_pools *ps);
+struct mmpath_pool *mmpath_pools_find(struct mmpath_pools *ps, u64 key);
+int mmpath_pools_touch(struct mmpath_pools *ps, u64 key, u64 page);
+bool mmpath_pools_victim(struct mmpath_pools *ps, u64 *page, u64 *key);
+void mmpath_pools_keep(struct mmpath_pools *ps, u64 key, u64 page);
+void mmpath_pools_forget(struct mmpath_pools *ps, u64 first, u64 nr);
+int mmpath_pools_move(struct mmpath_pools *ps, u64 from, u64 to, u64 nr);
+int mmpath_pools_set_shift(struct mmpath_pools *ps, unsigned int shift);
+void mmpath_pools_refine(struct mmpath_pools *ps, unsigned int shift);
+void mmpath_pools_set_size(struct mmpath_pools *ps, u64 pages, u64 pab_pages);
+void mmpath_pools_judge(struct mmpath_pools *ps, u64 key, const struct mmpath_mrc *lru,
+			const struct mmpath_mrc *mru);
+void mmpath_pools_close_epoch(struct mmpath_pools *ps);
+u64 mmpath_pool_has(const struct mmpath_pool *pool);
+u64 mmpath_pools_known(const struct mmpath_pools *ps);
 
 #endif /* _MM_PATH_MODEL_H */

@@ -523,14 +523,17 @@ struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *rs, u64 page)
  *
  * It has not left the page access buffer: that touch hits with any memory there is a
  * curve for, and is not counted. But the page belongs to the top of the stacks.
+ *
+ * Return: the region.
  */
-void mmpath_regions_raise(struct mmpath_regions *rs, u64 page)
+struct mmpath_region *mmpath_regions_raise(struct mmpath_regions *rs, u64 page)
 {
 	struct mmpath_region *region = mmpath_regions_find(rs, page);
 
 	region->records++;
 	if (!region->stopped && region_touch(region, page, true))
 		region_stop(rs, region);
+	return region;
 }
 
 /**

@@ -6,7 +6,7 @@
  * looks for memory in a cgroup that has memory.path.replace, it asks here first, and
  * looks by itself for what it does not get:
  *
- *	record -> domain -> policy (lirs.c): a victim when asked
+ *	record -> domain -> policy (lirs.c, or pools.c of regions): a victim when asked
  *
  *	worker:  victim -> unmapped, written to swap -> reserve
  *	reclaim: reserve -> freed
@@ -71,6 +71,7 @@ static const char * const mmpath_mode_names[NR_MMPATH_MODES] = {
 	[MMPATH_MODE_NONE]	= "none",
 	[MMPATH_MODE_LRU]	= "lru",
 	[MMPATH_MODE_MRU]	= "mru",
+	[MMPATH_MODE_REGION]	= "region",
 	[MMPATH_MODE_LIRS]	= "lirs",
 	[MMPATH_MODE_AUTO]	= "auto",
 };
@@ -221,7 +222,7 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 
 /*
  * The furthest that a driver filters; a page that was logged so long ago is not hot. Of
- * a context that rests no page is known not to be.
+ * a context that is logged in bursts no page is known not to be.
  */
 static unsigned long mmpath_reach(struct mmpath_domain *dom)
 {
@@ -230,8 +231,8 @@ static unsigned long mmpath_reach(struct mmpath_domain *dom)
 
 	mmpath_for_each_ctx(ctx, id)
 		if (mmpath_ctx_in(ctx, dom))
-			reach = max(reach, READ_ONCE(ctx->resting) ? ULONG_MAX :
-							     READ_ONCE(ctx->pab_reach));
+			reach = max(reach, READ_ONCE(ctx->blind) ? ULONG_MAX :
+							   READ_ONCE(ctx->pab_reach));
 	return reach;
 }
 
@@ -240,6 +241,8 @@ static unsigned long mmpath_count_known(const struct mmpath_replacer *r)
 {
 	u64 known = (u64)(r->lirs.nr_lirs + r->lirs.nr_hirs) << r->lirs.shift;
 
+	if (r->dom->pools)
+		known = mmpath_pools_known(r->dom->pools);
 	return min_t(u64, known, mmpath_evictable(r->memcg));
 }
 
@@ -258,9 +261,23 @@ static void mmpath_resize(struct mmpath_replacer *r, unsigned long reach)
 	hirs = min(max(known / 100, reach + r->target), known);
 	if (r->dom->contest)
 		mmpath_contest_set_size(r->dom->contest, known, hirs);
+	if (r->dom->pools)
+		mmpath_pools_set_size(r->dom->pools, known, hirs);
 	if (r->mode == MMPATH_MODE_LRU)
 		hirs = known;
 	mmpath_lirs_set_size(&r->lirs, known, hirs, mmpath_policy(r) == MMPATH_POLICY_MRU);
+}
+
+static bool mmpath_victim(struct mmpath_replacer *r, u64 *page)
+{
+	if (r->dom->pools)
+		return mmpath_pools_victim(r->dom->pools, page, &r->key);
+	return mmpath_lirs_victim(&r->lirs, page);
+}
+
+static unsigned int mmpath_policy_shift(const struct mmpath_replacer *r)
+{
+	return r->dom->pools ? r->dom->pools->shift : r->lirs.shift;
 }
 
 /*
@@ -269,15 +286,16 @@ static void mmpath_resize(struct mmpath_replacer *r, unsigned long reach)
  */
 static void mmpath_pick(struct mmpath_replacer *r, struct mmpath_batch *b)
 {
-	unsigned int shift = r->lirs.shift;
+	unsigned int shift = mmpath_policy_shift(r);
 
 	for (b->nr = 0; b->nr < MMPATH_BATCH; b->nr++) {
 		if (r->block == r->block_end) {
-			if (!mmpath_lirs_victim(&r->lirs, &r->block))
+			if (!mmpath_victim(r, &r->block))
 				break;
 			r->block = r->block >> shift << shift;
 			r->block_end = r->block + (1ULL << shift);
 		}
+		b->key[b->nr] = r->key;
 		b->page[b->nr] = r->block++;
 	}
 }
@@ -286,9 +304,14 @@ static void mmpath_keep(struct mmpath_replacer *r, const struct mmpath_batch *b)
 {
 	unsigned int i;
 
-	for (i = 0; i < b->nr; i++)
-		if (b->kept[i] && mmpath_sampled(b->page[i], r->lirs.shift))
+	for (i = 0; i < b->nr; i++) {
+		if (!b->kept[i] || !mmpath_sampled(b->page[i], mmpath_policy_shift(r)))
+			continue;
+		if (r->dom->pools)
+			mmpath_pools_keep(r->dom->pools, b->key[i], b->page[i]);
+		else
 			mmpath_lirs_keep(&r->lirs, b->page[i]);
+	}
 }
 
 /*
@@ -349,13 +372,20 @@ static void mmpath_stop_models(struct mmpath_replacer *r)
 	mutex_unlock(&r->dom->lock);
 }
 
-/* A contest costs as much as its simulations: only for who wants to know. */
-static void mmpath_set_mode(struct mmpath_replacer *r, enum mmpath_mode mode)
+/* A contest costs as much as its simulations: only for who wants to know. Likewise pools. */
+static int mmpath_set_mode(struct mmpath_replacer *r, enum mmpath_mode mode)
 {
 	struct mmpath_domain *dom = r->dom;
+	int ret = 0;
 
 	mutex_lock(&dom->lock);
+	if (mode == MMPATH_MODE_REGION && !dom->pools)
+		ret = mmpath_domain_start_pools(dom, &r->pools, MMPATH_REPLACE_PAGES);
+	if (ret)
+		goto unlock;
 	WRITE_ONCE(r->mode, mode);
+	if (mode != MMPATH_MODE_REGION)
+		mmpath_domain_stop_pools(dom);
 	if (mode == MMPATH_MODE_AUTO && !dom->contest) {
 		mmpath_contest_init(&r->contest, &dom->mem, MMPATH_CONTEST_PAGES, r->lirs.shift);
 		dom->contest = &r->contest;
@@ -363,7 +393,9 @@ static void mmpath_set_mode(struct mmpath_replacer *r, enum mmpath_mode mode)
 		dom->contest = NULL;
 		mmpath_contest_destroy(&r->contest);
 	}
+unlock:
 	mutex_unlock(&dom->lock);
+	return ret;
 }
 
 static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
@@ -385,7 +417,11 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 		return NULL;
 	}
 	mmpath_policy_began(dom);
-	mmpath_set_mode(r, mode);
+	if (mmpath_set_mode(r, mode)) {
+		mmpath_stop_models(r);
+		kfree(r);
+		return NULL;
+	}
 	list_add_tail_rcu(&r->node, &mmpath_replacers);
 	static_branch_inc(&mmpath_replace_key);
 	return r;
@@ -424,7 +460,7 @@ int mmpath_set_replace(struct mmpath_domain *dom, struct mem_cgroup *memcg,
 		dom->replacer = NULL;
 	}
 	if (dom->replacer) {
-		mmpath_set_mode(dom->replacer, mode);
+		ret = mmpath_set_mode(dom->replacer, mode);
 	} else if (mode != MMPATH_MODE_NONE) {
 		dom->replacer = mmpath_replacer_create(dom, memcg, mode);
 		ret = dom->replacer ? 0 : -ENOMEM;
@@ -472,7 +508,8 @@ bool mmpath_replaces_well(const struct mmpath_domain *dom)
 
 	mutex_lock(&mmpath_replace_mutex);
 	r = dom->replacer;
-	well = r && r->mode != MMPATH_MODE_LRU && mmpath_policy(r) != MMPATH_POLICY_KERNEL;
+	well = r && r->mode != MMPATH_MODE_LRU && mmpath_policy(r) != MMPATH_POLICY_KERNEL &&
+	       (r->mode != MMPATH_MODE_REGION || READ_ONCE(r->pools.switches));
 	mutex_unlock(&mmpath_replace_mutex);
 	return well;
 }
@@ -485,8 +522,8 @@ static const char *mmpath_policy_name(const struct mmpath_replacer *r)
 		[MMPATH_POLICY_LIRS] = "lirs",
 	};
 
-	if (r && r->mode == MMPATH_MODE_LRU)
-		return "lru";
+	if (r && (r->mode == MMPATH_MODE_LRU || r->mode == MMPATH_MODE_REGION))
+		return mmpath_mode_names[r->mode];
 	return names[r ? mmpath_policy(r) : MMPATH_POLICY_KERNEL];
 }
 
@@ -507,7 +544,7 @@ void mmpath_show_replace(struct seq_file *m, const struct mmpath_domain *dom)
 			   r ? atomic_long_read(&r->count[i]) : 0);
 	seq_printf(m, "replace_policy %s\n", mmpath_policy_name(r));
 	seq_printf(m, "replace_known %lu\n", r ? READ_ONCE(r->known) : 0);
-	seq_printf(m, "replace_shift %u\n", r ? READ_ONCE(r->lirs.shift) : 0);
+	seq_printf(m, "replace_shift %u\n", r ? mmpath_policy_shift(r) : 0);
 	seq_printf(m, "replace_reserve %u\n", r ? mmpath_reserved(r) : 0);
 	mutex_unlock(&mmpath_replace_mutex);
 }

@@ -38,8 +38,10 @@ enum mmpath_replace_count {
  * @mode: what the user wants
  * @lirs: the policy's view of memory; under the domain's lock
  * @contest: of policies, for MMPATH_MODE_AUTO; under the domain's lock
+ * @pools: of regions, for MMPATH_MODE_REGION; under the domain's lock
  * @block: next page of the last victim, see mmpath_pick()
  * @block_end: and where it ends
+ * @key: and whose it is, if there are pools
  * @work: fills the reserve
  * @not_before: jiffies; set when it could not
  * @known: pages in memory that the policy knows, at the last refill
@@ -60,7 +62,8 @@ struct mmpath_replacer {
 	enum mmpath_mode mode;
 	struct mmpath_lirs lirs;
 	struct mmpath_contest contest;
-	u64 block, block_end;
+	struct mmpath_pools pools;
+	u64 block, block_end, key;
 	struct work_struct work;
 	unsigned long not_before;
 	unsigned long known;
@@ -90,6 +93,7 @@ static inline unsigned int mmpath_reserved(const struct mmpath_replacer *r)
  */
 struct mmpath_batch {
 	u64 page[MMPATH_BATCH];
+	u64 key[MMPATH_BATCH];		/* of its pool */
 	bool kept[MMPATH_BATCH];	/* is to stay */
 	bool tried[MMPATH_BATCH];
 	unsigned int nr;

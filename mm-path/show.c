@@ -144,8 +144,27 @@ static u64 mmpath_region_footprint(const struct mmpath_region *region)
 	return max(region->footprint, mmpath_stack_footprint(&region->lru));
 }
 
-static void mmpath_show_region(struct seq_file *m, struct mmpath_ctx *ctx,
-			       const struct mmpath_region *region, bool look)
+/* What replacement by region makes of it */
+static void mmpath_show_pool(struct seq_file *m, struct mmpath_domain *dom,
+			     const struct mmpath_ctx *ctx, const struct mmpath_region *region)
+{
+	const struct mmpath_pool *pool;
+
+	mutex_lock(&dom->lock);
+	pool = mmpath_domain_pool(dom, ctx, region->id);
+	if (!pool)
+		seq_puts(m, "- 0 - ");
+	else if (pool->target == U64_MAX)
+		seq_printf(m, "%s %llu - ", pool->mru ? "mru" : "lru", mmpath_pool_has(pool));
+	else
+		seq_printf(m, "%s %llu %llu ", pool->mru ? "mru" : "lru", mmpath_pool_has(pool),
+			   pool->target);
+	mutex_unlock(&dom->lock);
+}
+
+static void mmpath_show_region(struct seq_file *m, struct mmpath_domain *dom,
+			       struct mmpath_ctx *ctx, const struct mmpath_region *region,
+			       bool look)
 {
 	seq_printf(m, "%d %u %s ", ctx->pid, region->id, mmpath_kind_names[region->kind]);
 	if (look && region->kind != MMPATH_REGION_REST)
@@ -161,6 +180,7 @@ static void mmpath_show_region(struct seq_file *m, struct mmpath_ctx *ctx,
 			   region->records, mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL),
 			   region->lru.shift);
 	}
+	mmpath_show_pool(m, dom, ctx, region);
 	if (look && region->kind != MMPATH_REGION_REST)
 		mmpath_show_name(m, ctx->mm, region);
 	else
@@ -168,7 +188,8 @@ static void mmpath_show_region(struct seq_file *m, struct mmpath_ctx *ctx,
 	seq_putc(m, '\n');
 }
 
-static void mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_ctx *ctx)
+static void mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_domain *dom,
+				    struct mmpath_ctx *ctx)
 {
 	struct mmpath_region *region;
 	struct mm_struct *mm = ctx->mm;
@@ -179,7 +200,7 @@ static void mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_ctx *ctx)
 	mmap_read_lock(mm);
 	mutex_lock(&ctx->lock);
 	list_for_each_entry(region, &ctx->regions.list, node)
-		mmpath_show_region(m, ctx, region, look);
+		mmpath_show_region(m, dom, ctx, region, look);
 	mutex_unlock(&ctx->lock);
 	mmap_read_unlock(mm);
 	mmput_async(mm);
@@ -198,10 +219,10 @@ void mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom)
 	unsigned long id;
 
 	mmpath_drain_domain(dom);
-	seq_puts(m, "pid region kind start end mapped_kb footprint records cold shift state name\n");
+	seq_puts(m, "pid region kind start end mapped_kb footprint records cold shift state policy in_memory target name\n");
 	mmpath_for_each_ctx(ctx, id)
 		if (mmpath_ctx_in(ctx, dom))
-			mmpath_show_ctx_regions(m, ctx);
+			mmpath_show_ctx_regions(m, dom, ctx);
 }
 
 static void mmpath_show_region_points(struct seq_file *m, struct mmpath_ctx *ctx,

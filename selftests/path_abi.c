@@ -327,15 +327,23 @@ static void test_mrc(void)
 
 static void test_regions(pid_t pid)
 {
-	static const char header[] =
-		"pid region kind start end mapped_kb footprint records cold shift state name\n";
-	char *text = path_cg_slurp(cg, "memory.path.regions");
-	bool good = text && !strncmp(text, header, strlen(header)), rest = false, big = false;
-	char *line = good ? text + strlen(header) : NULL;
+	static const char * const columns[] = {
+		"pid", "region", "kind", "start", "end", "mapped_kb", "footprint", "records",
+		"cold", "shift", "state", "policy", "in_memory", "target", "name",
+	};
+	char *text = path_cg_slurp(cg, "memory.path.regions"), *line = text;
+	bool good = text, rest = false, big = false;
+	size_t i, n;
 	struct path_region r;
 
+	for (i = 0; good && i < ARRAY_SIZE(columns); i++, line += n + 1) {
+		n = strlen(columns[i]);
+		good = !strncmp(line, columns[i], n) &&
+		       line[n] == (i + 1 < ARRAY_SIZE(columns) ? ' ' : '\n');
+	}
 	for (; good && *line; line = strchr(line, '\n') + 1) {
-		good = path_parse_region(line, &r) && r.pid == pid && !strcmp(r.state, "ok");
+		good = path_parse_region(line, &r) && r.pid == pid && !strcmp(r.state, "ok") &&
+		       !strcmp(r.policy, "-") && !r.in_memory && r.target == -1;
 		rest |= !strcmp(r.kind, "rest") && r.id == 0 && !r.start;
 		big |= !strcmp(r.kind, "mmap") && r.kb == 4096 && r.footprint == 1024 &&
 		       r.records >= 3 * 1024 && r.cold == 1024 && r.end == r.start + 4 * MIB;

@@ -202,7 +202,9 @@ static int swap_round(void *arg)
 /* The policy changes in a task whose allocations fail, of a program whose do, too. */
 static void test_replace(void)
 {
-	static const char * const policies[] = { "lirs", "none", "mru", "lru", "none" };
+	static const char * const policies[] = {
+		"lirs", "region", "mru", "none", "region", "none",
+	};
 	char *cg = path_cg(NULL, "replace");
 	int i, status = -1, ret = 0, failed = 0;
 	pid_t pid;

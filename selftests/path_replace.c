@@ -19,8 +19,8 @@
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	30
-#define NR_WORTH	5
+#define NR_CASES	31
+#define NR_WORTH	7
 #define FILE_NAME	"memory.path.replace"
 #define PAB		16
 #define KSM		"/sys/kernel/mm/ksm/"
@@ -37,7 +37,7 @@ struct pin {
 struct shared {
 	unsigned long major, wrong, ready, rounds;
 	unsigned long policies, kills, forks, cgroups, swaps, unmaps, reads;
-	bool stop;
+	bool stop, told_apart;
 };
 
 static struct shared *shared;
@@ -77,6 +77,7 @@ static int verdict(unsigned long wrong)
 struct job {
 	size_t pages;
 	unsigned int rounds;
+	const char *cg;
 };
 
 /* At a pace at which a worker gets to run, whoever else wants to. */
@@ -114,6 +115,40 @@ static int zipf(void *arg)
 		wrong += (*path_word(p, page))++ != 1UL + times[page]++;
 	}
 	shared->major = path_major_faults();
+	return verdict(wrong);
+}
+
+/*
+ * Two regions: a loop, in which each second touch is followed by one of a random page of
+ * the other, so that a page there is worth more than one of the loop.
+ */
+static int two_regions(void *arg)
+{
+	struct job *job = arg;
+	size_t others = job->pages / 4, pages = job->pages - others, i, other;
+	char *p = path_map(pages * PAGE, false), *q = path_map(others * PAGE, false);
+	unsigned short *times = calloc(others, sizeof(*times));
+	unsigned long round, wrong = 0, seed = 1;
+	struct path_region a, b;
+
+	for (round = 0; round < job->rounds; round++)
+		for (i = 0; i < pages; i++) {
+			wrong += (*path_word(p, i))++ != round;
+			if (i % 32 == 0)
+				path_sleep_ms(1);
+			if (i % 2)
+				continue;
+			other = path_rand(&seed) % others;
+			wrong += (*path_word(q, other))++ != times[other]++;
+		}
+	shared->major = path_major_faults();
+	if (path_region_at(job->cg, getpid(), p, &a) &&
+	    path_region_at(job->cg, getpid(), q, &b)) {
+		ksft_print_msg("loop %s %lu of %ld, other %s %lu of %ld\n", a.policy, a.in_memory,
+			       a.target, b.policy, b.in_memory, b.target);
+		shared->told_apart = !strcmp(a.policy, "mru") && !strcmp(b.policy, "lru") &&
+				     b.target >= (long)others * 3 / 4;
+	}
 	return verdict(wrong);
 }
 
@@ -207,7 +242,8 @@ static void test_file(void)
 	path_track(cg, true);
 	good = shows(cg, "none") && !set_policy(cg, "lru") &&
 	       shows(cg, "lru") && !set_policy(cg, "auto") &&
-	       shows(cg, "auto") && !set_policy(cg, "  lirs\n") &&
+	       shows(cg, "auto") && !set_policy(cg, "region") &&
+	       shows(cg, "region") && !set_policy(cg, "  lirs\n") &&
 	       shows(cg, "lirs") && !set_policy(cg, "mru\n") &&
 	       shows(cg, "mru");
 	ksft_test_result(good, "each policy is taken and shown\n");
@@ -247,6 +283,7 @@ static long faults(const char *policy, int (*fn)(void *arg), struct job *job,
 
 	path_cg_write(cg, limit, max);
 	shared->major = 0;
+	job->cg = cg;
 	ret = path_run(cg, fn, job, 60);
 	supplied = stat_of(cg, "replace_supplied");
 	written = stat_of(cg, "replace_written");
@@ -268,7 +305,7 @@ static long faults(const char *policy, int (*fn)(void *arg), struct job *job,
 /* Whatever the policy: what leaves memory comes back as it was. */
 static void test_data(void)
 {
-	static const char * const names[] = { "lru", "mru", "lirs", "auto" };
+	static const char * const names[] = { "lru", "mru", "region", "lirs", "auto" };
 	struct job job = { loop_pages(), 3 };
 	size_t i;
 
@@ -295,6 +332,11 @@ static void test_worth(void)
 			 "so does mru\n");
 	ksft_test_result(fewer(none, faults("lru", loop, &job, "memory.max", loop_max()), 110),
 			 "lru takes no more than the kernel\n");
+	job.rounds = 40;
+	none = faults("none", two_regions, &job, "memory.max", loop_max());
+	ksft_test_result(fewer(none, faults("region", two_regions, &job, "memory.max", loop_max()),
+			       85), "region takes fewer where a loop has a neighbour\n");
+	ksft_test_result(shared->told_apart, "the neighbour is kept, and LRU's\n");
 	job.rounds = 10;
 	none = faults("none", zipf, &job, "memory.max", loop_max());
 	ksft_test_result(fewer(none, faults("lirs", zipf, &job, "memory.max", loop_max()), 110),
@@ -724,7 +766,7 @@ static void test_share(void)
 
 static char *top, *leaf;	/* who has children has no processes */
 
-static const char * const policies[] = { "none", "lru", "mru", "lirs", "auto" };
+static const char * const policies[] = { "none", "lru", "mru", "region", "lirs", "auto" };
 
 static void move_self(const char *cg)
 {
@@ -842,7 +884,7 @@ static void gardener(void)
 		mkdir(dir, 0755);
 		path_cg_write(dir, "memory.max", "1M");
 		path_cg_write(dir, "memory.path.track", "1");
-		set_policy(dir, policies[1 + i % 3]);
+		set_policy(dir, policies[1 + i % 4]);
 		fflush(stdout);
 		pid = fork();
 		if (!pid) {

@@ -521,14 +521,16 @@ static unsigned long parse_hex(const char *word)
 
 bool path_parse_region(const char *line, struct path_region *r)
 {
-	char start[24], end[24];
+	char start[24], end[24], target[24];
 	int at = 0;
 
 	memset(r, 0, sizeof(*r));
-	if (sscanf(line, "%d %u %7s %23s %23s %lu %lu %lu %lu %u %7s %n", &r->pid, &r->id,
-		   r->kind, start, end, &r->kb, &r->footprint, &r->records, &r->cold,
-		   &r->shift, r->state, &at) != 11)
+	if (sscanf(line, "%d %u %7s %23s %23s %lu %lu %lu %lu %u %7s %7s %lu %23s %n",
+		   &r->pid, &r->id, r->kind, start, end, &r->kb, &r->footprint, &r->records,
+		   &r->cold,
+		   &r->shift, r->state, r->policy, &r->in_memory, target, &at) != 14)
 		return false;
+	r->target = strcmp(target, "-") ? strtol(target, NULL, 10) : -1;
 	r->start = parse_hex(start);
 	r->end = parse_hex(end);
 	snprintf(r->name, sizeof(r->name), "%.*s", (int)strcspn(line + at, "\n"), line + at);

@@ -99,6 +99,9 @@ struct path_region {
 	unsigned long kb, footprint, records, cold;
 	unsigned int shift;
 	char state[8];
+	char policy[8];
+	unsigned long in_memory;
+	long target;				/* -1 for "-" */
 	char name[128];
 };
 

@@ -253,8 +253,8 @@ json_t *size_json(const struct curve *curve, const struct cgroup *cgroup,
 
 /* regions.c */
 struct region {
-	uint64_t pid, id, mapped_kb, footprint, records, cold, shift;
-	char *kind, *start, *end, *state, *name;
+	uint64_t pid, id, mapped_kb, footprint, records, cold, shift, in_memory;
+	char *kind, *start, *end, *state, *policy, *target, *name;
 };
 
 struct regions {

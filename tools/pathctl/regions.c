@@ -15,7 +15,7 @@ static const char file[] = "memory.path.regions";
 
 struct columns {
 	size_t pid, region, kind, start, end, mapped_kb, footprint, records, cold, shift,
-		state, name;
+		state, policy, in_memory, target, name;
 };
 
 static void find_columns(struct columns *c, const struct table *table)
@@ -31,6 +31,9 @@ static void find_columns(struct columns *c, const struct table *table)
 	c->cold = table_column(table, file, "cold");
 	c->shift = table_column(table, file, "shift");
 	c->state = table_column(table, file, "state");
+	c->policy = table_column(table, file, "policy");
+	c->in_memory = table_column(table, file, "in_memory");
+	c->target = table_column(table, file, "target");
 	c->name = table_column(table, file, "name");
 }
 
@@ -48,6 +51,9 @@ static void take_row(struct region *region, const struct table *table,
 	region->start = xdup(table_cell(table, row, c->start));
 	region->end = xdup(table_cell(table, row, c->end));
 	region->state = xdup(table_cell(table, row, c->state));
+	region->policy = xdup(table_cell(table, row, c->policy));
+	region->in_memory = table_u64(table, file, row, c->in_memory);
+	region->target = xdup(table_cell(table, row, c->target));
 	region->name = xdup(table_cell(table, row, c->name));
 }
 
@@ -94,6 +100,8 @@ static void region_clear(struct region *region)
 	free(region->start);
 	free(region->end);
 	free(region->state);
+	free(region->policy);
+	free(region->target);
 	free(region->name);
 }
 
@@ -178,17 +186,32 @@ void regions_sort(struct regions *regions)
 		qsort(regions->list, regions->count, sizeof(*regions->list), by_records);
 }
 
-static void print_region(FILE *out, const struct region *region)
+/* Is memory divided among them? Else those columns say nothing. */
+static bool any_policy(const struct regions *regions)
+{
+	size_t i;
+
+	for (i = 0; i < regions->count; i++)
+		if (strcmp(regions->list[i].policy, "-"))
+			return true;
+	return false;
+}
+
+static void print_region(FILE *out, const struct region *region, bool policy)
 {
 	char mapped[32], records[32], cold[32], *name = printable(region->name);
 
-	fprintf(out, "%7llu %6llu %-5s %10s %9llu %8s %8s %5llu %-5s %s\n",
+	fprintf(out, "%7llu %6llu %-5s %10s %9llu %8s %8s %5llu %-5s ",
 		(unsigned long long)region->pid, (unsigned long long)region->id, region->kind,
 		human_bytes(region->mapped_kb * 1024, mapped, sizeof(mapped)),
 		(unsigned long long)region->footprint,
 		human_count(region->records, records, sizeof(records)),
 		human_count(region->cold, cold, sizeof(cold)),
-		(unsigned long long)region->shift, region->state, name);
+		(unsigned long long)region->shift, region->state);
+	if (policy)
+		fprintf(out, "%-6s %9llu %9s ", region->policy,
+			(unsigned long long)region->in_memory, region->target);
+	fprintf(out, "%s\n", name);
 	free(name);
 }
 
@@ -196,13 +219,17 @@ static void print_region(FILE *out, const struct region *region)
 void regions_print(FILE *out, const struct regions *regions, size_t most)
 {
 	size_t i, shown = regions->count;
+	bool policy = any_policy(regions);
 
 	if (most && shown > most)
 		shown = most;
-	fprintf(out, "%7s %6s %-5s %10s %9s %8s %8s %5s %-5s %s\n", "PID", "REGION", "KIND",
-		"MAPPED", "FOOTPRINT", "RECORDS", "COLD", "SHIFT", "STATE", "NAME");
+	fprintf(out, "%7s %6s %-5s %10s %9s %8s %8s %5s %-5s ", "PID", "REGION", "KIND",
+		"MAPPED", "FOOTPRINT", "RECORDS", "COLD", "SHIFT", "STATE");
+	if (policy)
+		fprintf(out, "%-6s %9s %9s ", "POLICY", "IN MEMORY", "TARGET");
+	fprintf(out, "NAME\n");
 	for (i = 0; i < shown; i++)
-		print_region(out, &regions->list[i]);
+		print_region(out, &regions->list[i], policy);
 	if (shown < regions->count)
 		fprintf(out, "%7s and %zu more with fewer records\n", "...",
 			regions->count - shown);
@@ -210,7 +237,9 @@ void regions_print(FILE *out, const struct regions *regions, size_t most)
 
 static json_t *region_json(const struct region *region)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	bool aims = strcmp(region->target, "-");
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "pid", json_u64(region->pid),
 			 "region", json_u64(region->id),
 			 "kind", json_text(region->kind),
@@ -222,6 +251,10 @@ static json_t *region_json(const struct region *region)
 			 "cold", json_u64(region->cold),
 			 "shift", json_u64(region->shift),
 			 "state", json_text(region->state),
+			 "policy", json_text(region->policy),
+			 "in_memory_pages", json_u64(region->in_memory),
+			 "target_pages",
+			 aims ? json_u64(strtoull(region->target, NULL, 10)) : json_null(),
 			 "name", json_text(region->name));
 }
 
