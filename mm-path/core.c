@@ -692,6 +692,21 @@ static void mmpath_control(struct mmpath_ctx *ctx, bool early)
 	mmput_async(mm);
 }
 
+static void mmpath_begin_epoch(struct mmpath_ctx *ctx)
+{
+	const struct mmpath_driver *drv;
+	struct mm_struct *mm = ctx->mm;
+
+	if (!mmget_not_zero(mm))
+		return;
+	mutex_lock(&mmpath_mutex);
+	drv = ctx->drv;
+	if (drv && drv->begin && rcu_access_pointer(mm->mmpath) == ctx)
+		drv->begin(ctx, mm);
+	mutex_unlock(&mmpath_mutex);
+	mmput_async(mm);
+}
+
 static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 {
 	u64 cost_ns = ctx->cost_ns, own_ns = ctx->own_ns;
@@ -742,6 +757,8 @@ static void mmpath_epoch_fn(struct work_struct *work)
 	mmpath_for_each_ctx(ctx, id)
 		mmpath_close_epoch(ctx, ms);
 	mmpath_close_domains();
+	mmpath_for_each_ctx(ctx, id)
+		mmpath_begin_epoch(ctx);
 	if (mmpath_epoch)
 		mmpath_epoch();
 	queue_delayed_work(system_unbound_wq, &mmpath_epoch_work, msecs_to_jiffies(ms));

@@ -146,7 +146,8 @@ struct vpath_time {
  * under mmpath_mutex. Of the while that is judged, an epoch or less: what there was
  * when it began, and how many epochs in a row were cheap. Of a burst and the rest after
  * it: cost and the program's own time when the burst began, and how much of the latter
- * it was, 0 if it is not over or was told already; and whether there was one in this epoch.
+ * it was, 0 if it is not over or was told already; whether there was one in this epoch, and
+ * whether it ends with it.
  */
 struct vpath_ctx {
 	u64 inside_ns;
@@ -154,7 +155,7 @@ struct vpath_ctx {
 	struct vpath_time seen;
 	unsigned int cheap_epochs;
 	u64 cost_before, own_before, burst_ns;
-	bool rested;
+	bool rested, awake;
 };
 
 static unsigned long vpath_param(enum vpath_param which)
@@ -774,7 +775,10 @@ static void vpath_rest(struct mmpath_ctx *ctx, unsigned int target)
 	mmpath_end_burst(ctx);
 }
 
-/* The end of an epoch with a rest: what does the burst stand for, and is the rest over? */
+/*
+ * The end of an epoch with a rest: what does the burst stand for, and is the rest over?
+ * It goes on until the burst after it is counted in the next epoch.
+ */
 static void vpath_continue_rest(struct mmpath_ctx *ctx, unsigned int target)
 {
 	struct vpath_ctx *v = ctx->drv_data;
@@ -787,8 +791,16 @@ static void vpath_continue_rest(struct mmpath_ctx *ctx, unsigned int target)
 		ctx->scale_den *= v->burst_ns;
 		v->burst_ns = 0;
 	}
-	if (own_ns < worth_ns && target)
+	v->awake = own_ns >= worth_ns || !target;
+}
+
+static void vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	struct vpath_ctx *v = ctx->drv_data;
+
+	if (!v->awake)
 		return;
+	v->awake = false;
 	vpath_begin_burst(ctx);
 	vpath_set_resting(ctx, false);
 }
@@ -970,6 +982,7 @@ static struct mmpath_driver vpath_driver = {
 	.detach = vpath_detach,
 	.scan = vpath_scan,
 	.epoch = vpath_epoch,
+	.begin = vpath_begin,
 	.drain = vpath_drain,
 	.use_context = vpath_use_context,
 	.tick = vpath_tick,

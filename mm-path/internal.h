@@ -268,6 +268,8 @@ struct mmpath_counter {
  *	shift through mmpath_set_shift(), call mmpath_end_burst(), and set scale_num
  *	and scale_den. @early: not at the end, but because of mmpath_kick().
  *	May be absent.
+ * @begin: the epoch is over for all contexts and domains: what is logged from now on is
+ *	counted in the next. As epoch(). May be absent.
  * @hint_fault: a fault on an inaccessible PTE; true when dealt with and the
  *	PTE unlocked and unmapped. Under SRCU, as all that follow; a VMA lock
  *	or mmap_lock is held; must not sleep.
@@ -299,6 +301,7 @@ struct mmpath_driver {
 	void (*scan)(struct mmpath_ctx *ctx, struct mm_struct *mm);
 	void (*clean)(struct mm_struct *mm);
 	void (*epoch)(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early);
+	void (*begin)(struct mmpath_ctx *ctx, struct mm_struct *mm);
 	bool (*hint_fault)(struct mmpath_ctx *ctx, struct vm_fault *vmf);
 	bool (*hint_fault_pmd)(struct mmpath_ctx *ctx, struct vm_fault *vmf);
 	void (*touched)(struct mmpath_ctx *ctx, struct vm_area_struct *vma,

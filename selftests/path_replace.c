@@ -706,14 +706,18 @@ static long long swap_of(const char *cg)
 	return path_number(name);
 }
 
-/* What is protected is the oldest, and would leave first. */
+/*
+ * What is protected is the oldest, and would leave first. How soon a worker asks for it
+ * is its affair: there are pages of others until then.
+ */
 static void test_low(void)
 {
+	struct job quiet = { 512, 1 }, more = { 768, 1 }, job = { 1536, 3 };
 	char *top = tracked(NULL, "low", "lru"), *low, *other;
-	struct job quiet = { 512, 1 }, job = { 1536, 3 };
 	long long swapped, refused;
-	pid_t pid;
+	pid_t pid, pid_more;
 	bool good;
+	int i;
 
 	low = path_cg(top, "protected");
 	other = path_cg(top, "other");
@@ -723,8 +727,13 @@ static void test_low(void)
 	pid = path_spawn(low, hold, &quiet);
 	good = wait_ready(1);
 	good &= path_run(other, loop, &job, 60) == KSFT_PASS;
+	pid_more = path_spawn(other, hold, &more);
+	good &= wait_ready(2);
+	for (i = 0; i < 30 && !stat_of(top, "replace_refused_low"); i++)
+		bite(top, "64K", 1);
 	swapped = swap_of(low);
 	refused = stat_of(top, "replace_refused_low");
+	good &= end_hold(pid_more);
 	ksft_print_msg("%lld kB of the protected were swapped, %lld victims refused\n",
 		       swapped >> 10, refused);
 	ksft_test_result(good && end_hold(pid) && !swapped && refused > 0,

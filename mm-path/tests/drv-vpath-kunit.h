@@ -261,6 +261,7 @@ static void kt_vpath_rest(struct kunit *test)
 	ctx->scale_num = 100;
 	ctx->scale_den = 50;
 	vpath_continue_rest(ctx, 30);
+	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
 	KUNIT_EXPECT_EQ(test, ctx->scale_num / ctx->scale_den, 2 * 100000 / 5000);
 	/* what it stands for is told once */
@@ -268,9 +269,13 @@ static void kt_vpath_rest(struct kunit *test)
 	ctx->scale_den = 1;
 	ctx->own_ns = 99999;
 	vpath_continue_rest(ctx, 30);
+	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
 	ctx->own_ns = 100000;
 	vpath_continue_rest(ctx, 30);
+	/* not before the epoch is over for all */
+	KUNIT_EXPECT_TRUE(test, ctx->resting);
+	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_FALSE(test, ctx->resting);
 	KUNIT_EXPECT_EQ(test, ctx->scale_num, ctx->scale_den);
 	KUNIT_EXPECT_EQ(test, kt->v.cost_before, 3000);
@@ -279,6 +284,7 @@ static void kt_vpath_rest(struct kunit *test)
 	ctx->resting = true;
 	ctx->cost_ns = 6000;
 	vpath_continue_rest(ctx, 0);
+	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_FALSE(test, ctx->resting);
 	kt_vpath_end(kt);
 }
