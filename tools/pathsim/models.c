@@ -7,7 +7,9 @@
  * where nothing is better, sees all touches.
  */
 #include <linux/kernel.h>
+#include <linux/list.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model.h"
 #include "policy.h"
@@ -169,6 +171,128 @@ static bool models_access(void *sim, uint32_t page, size_t i)
 		contest_epoch(m);
 	return hit;
 }
+
+/*
+ * Regions: what lies together in the address space, as far as the trace says. Their
+ * stacks and curves go by address, pools by the trace's numbers.
+ */
+#define REGION_GAP	256	/* pages that nobody touches, or as many in a region at least */
+
+struct by_region {
+	struct models *m;		/* for its memory and its buffer */
+	const struct trace *t;
+	struct mmpath_regions rs;
+	struct mmpath_pools pools;
+	bool *in_memory;
+	uint32_t size;
+	size_t us;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void regions_find_all(struct mmpath_regions *rs, const struct trace *t)
+{
+	uint64_t *name = sim_alloc(t->pages, sizeof(*name));
+	uint32_t i, first = 0;
+
+	memcpy(name, t->name, t->pages * sizeof(*name));
+	qsort(name, t->pages, sizeof(*name), by_value);
+	for (i = 1; i <= t->pages; i++) {
+		if (i < t->pages && name[i] - name[i - 1] < REGION_GAP)
+			continue;
+		mmpath_regions_map(rs, name[first], name[i - 1] + 1 - name[first],
+				   MMPATH_REGION_MMAP);
+		first = i;
+	}
+	free(name);
+}
+
+static void *region_create(uint32_t size, const struct trace *t)
+{
+	const struct mmpath_region_params params = {
+		.min_pages = REGION_GAP, .group_pages = 1, .mru_pages = UINT32_MAX,
+	};
+	struct by_region *r = sim_alloc(1, sizeof(*r));
+
+	r->m = models_create(size, false);
+	r->t = t;
+	r->size = size;
+	r->in_memory = sim_alloc(t->pages, sizeof(*r->in_memory));
+	mmpath_regions_init(&r->rs, &r->m->mem, &params);
+	mmpath_pools_init(&r->pools, &r->m->mem, UINT32_MAX, 0);
+	mmpath_pools_set_size(&r->pools, size, hirs_of(size));
+	regions_find_all(&r->rs, t);
+	return r;
+}
+
+static void region_destroy(void *sim)
+{
+	struct by_region *r = sim;
+
+	mmpath_pools_destroy(&r->pools);
+	mmpath_regions_destroy(&r->rs);
+	models_destroy(r->m);
+	free(r->in_memory);
+	free(r);
+}
+
+/* Victims that are in the buffer stay, as in lirs_victim(). */
+static void region_evict(struct by_region *r)
+{
+	u64 victim = 0, key = 0, most = r->m->pab.size;
+	struct { u64 page, key; } *kept = sim_alloc(most + 1, sizeof(*kept));
+	size_t nr = 0;
+
+	while (mmpath_pools_victim(&r->pools, &victim, &key) && nr < most &&
+	       mmpath_lirs_resident(&r->m->pab, victim)) {
+		kept[nr].page = victim;
+		kept[nr++].key = key;
+	}
+	while (nr--)
+		if (kept[nr].page != victim)
+			mmpath_pools_keep(&r->pools, kept[nr].key, kept[nr].page);
+	free(kept);
+	r->in_memory[victim] = false;
+}
+
+static void region_epoch(struct by_region *r)
+{
+	struct mmpath_region *region;
+
+	mmpath_regions_close_epoch(&r->rs, 1, 1);
+	list_for_each_entry(region, &r->rs.list, node)
+		mmpath_pools_judge(&r->pools, 1 + region->id, &region->lru_mrc, &region->mru_mrc);
+	mmpath_pools_close_epoch(&r->pools);
+	r->us = 0;
+}
+
+static bool region_access(void *sim, uint32_t page, size_t i)
+{
+	struct by_region *r = sim;
+	bool hit = r->in_memory[page], seen = !pab_touch(r->m, page);
+
+	(void)i;
+	if (!hit && mmpath_pools_known(&r->pools) >= r->size)
+		region_evict(r);
+	r->in_memory[page] = true;
+	if (seen)
+		mmpath_pools_touch(&r->pools,
+				   1 + mmpath_regions_touch(&r->rs, r->t->name[page])->id, page);
+	r->us += hit ? TOUCH_US : MISS_US;
+	if (r->us >= 1000 * sim_options.epoch)
+		region_epoch(r);
+	return hit;
+}
+
+const struct policy region_policy = {
+	.name = "region", .about = "LRU or MRU in each region, by its curves",
+	.create = region_create, .access = region_access, .destroy = region_destroy,
+};
 
 const struct policy lirs_policy = {
 	.name = "lirs", .about = "low inter-reference recency set, 1 % HIR",

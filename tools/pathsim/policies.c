@@ -419,7 +419,7 @@ const struct policy opt_policy = {
 
 const struct policy *const policies[] = {
 	&lru_policy, &mru_policy, &clock_policy, &twolist_policy, &lirs_policy,
-	&fixed_policy, &auto_policy, &opt_policy, NULL,
+	&fixed_policy, &region_policy, &auto_policy, &opt_policy, NULL,
 };
 
 const struct policy *policy_by_name(const char *name)

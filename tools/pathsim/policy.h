@@ -66,7 +66,7 @@ extern struct sim_options sim_options;
 #define NEVER	SIZE_MAX	/* in trace.next */
 
 extern const struct policy lru_policy, mru_policy, clock_policy, twolist_policy, lirs_policy,
-	fixed_policy, auto_policy, opt_policy;
+	fixed_policy, region_policy, auto_policy, opt_policy;
 extern const struct policy *const policies[];	/* ends with NULL */
 
 const struct policy *policy_by_name(const char *name);

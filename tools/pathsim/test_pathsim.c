@@ -348,10 +348,32 @@ static void test_auto(void **state)
 	trace_free(&t);
 }
 
+/* A loop, and apart from it pages that are touched at random and kept. Alone, LRU is LRU. */
+static void test_region(void **state)
+{
+	struct trace t = { };
+	size_t i, lru;
+
+	(void)state;
+	make(&t, SKEWED, 300, 30000);
+	assert_int_equal(policy_misses(&region_policy, 99, &t), policy_misses(&lru_policy, 99, &t));
+	trace_free(&t);
+	for (i = 0; i < 100 * 1000; i++) {
+		trace_add(&t, i % 1000, false);
+		trace_add(&t, 100000 + random_below(300), false);
+	}
+	lru = policy_misses(&lru_policy, 700, &t);
+	assert_true(lru > 100 * 1000);
+	/* 400 pages for the loop, once that is known */
+	assert_in_range(policy_misses(&region_policy, 700, &t), 60 * 1000, 75 * 1000);
+	trace_free(&t);
+}
+
 /* Pages of the buffer never leave, unless the kernel takes them: LRU does not. */
 static void test_pab(void **state)
 {
-	static const struct policy *const tried[] = { &lirs_policy, &fixed_policy, &auto_policy };
+	static const struct policy *const tried[] = { &lirs_policy, &fixed_policy, &auto_policy,
+						    &region_policy };
 	struct seq *pab = &naive.a;
 	enum pattern pattern;
 	struct trace t;
@@ -361,7 +383,7 @@ static void test_pab(void **state)
 	(void)state;
 	sim_options.pab = 20;
 	sim_options.kernel = &lru_policy;
-	for (k = 0; k < 3 * NR_PATTERNS; k++) {
+	for (k = 0; k < 4 * NR_PATTERNS; k++) {
 		pattern = k % NR_PATTERNS;
 		make(&t, pattern, 300, 5000);
 		memset(&naive, 0, sizeof(naive));
@@ -455,6 +477,7 @@ int main(void)
 		cmocka_unit_test(test_opt_is_least),
 		cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_auto),
+		cmocka_unit_test(test_region),
 		cmocka_unit_test(test_pab),
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_formats),
