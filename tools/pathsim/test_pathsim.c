@@ -376,8 +376,9 @@ static void test_pab(void **state)
 						    &region_policy };
 	struct seq *pab = &naive.a;
 	enum pattern pattern;
+	size_t i, k, misses;
 	struct trace t;
-	size_t i, k;
+	uint32_t size;
 	void *sim;
 
 	(void)state;
@@ -387,7 +388,9 @@ static void test_pab(void **state)
 		pattern = k % NR_PATTERNS;
 		make(&t, pattern, 300, 5000);
 		memset(&naive, 0, sizeof(naive));
-		sim = tried[k / NR_PATTERNS]->create(20 + 15 * pattern, &t);
+		size = 20 + 15 * pattern;
+		misses = 0;
+		sim = tried[k / NR_PATTERNS]->create(size, &t);
 		for (i = 0; i < t.n; i++) {
 			bool hit = tried[k / NR_PATTERNS]->access(sim, t.page[i], i);
 
@@ -395,7 +398,10 @@ static void test_pab(void **state)
 				assert_true(hit);
 			put_first(pab, t.page[i]);
 			pab->nr -= pab->nr > 20;
+			misses += !hit;
 		}
+		/* or they would be in memory beside all others */
+		assert_true(misses >= policy_misses(&opt_policy, size, &t));
 		tried[k / NR_PATTERNS]->destroy(sim);
 		trace_free(&t);
 	}
