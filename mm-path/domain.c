@@ -216,8 +216,8 @@ void mmpath_domain_stop_policy(struct mmpath_domain *dom)
 	if (dom->pools)
 		mmpath_pools_destroy(dom->pools);
 	WRITE_ONCE(dom->lirs, NULL);
+	WRITE_ONCE(dom->pools, NULL);
 	dom->contest = NULL;
-	dom->pools = NULL;
 }
 
 /* Of a context and a region of its; not MMPATH_POOL_OLD, for no context is 0. */
@@ -280,7 +280,8 @@ unsigned int mmpath_domain_shift(const struct mmpath_domain *dom)
 	if (dom->recorder)
 		return 0;
 	if (dom->lirs)
-		return min(dom->lirs->shift, dom->lru.shift);
+		return min3(dom->lirs->shift, dom->lru.shift,
+			    dom->pools ? dom->pools->shift : MMPATH_MAX_SHIFT);
 	return dom->stopped ? MMPATH_MAX_SHIFT : dom->lru.shift;
 }
 
@@ -430,7 +431,7 @@ const struct mmpath_pool *mmpath_domain_pool(struct mmpath_domain *dom,
 
 /**
  * mmpath_domain_start_pools() - regions are to be told apart by the policy
- * @dom: the domain, whose lock is held; mmpath_domain_start_lirs() was called
+ * @dom: the domain, whose lock is held
  * @pools: not in use yet; the domain's until mmpath_domain_stop_pools()
  * @max_pages: see mmpath_pools_init()
  *
@@ -451,11 +452,15 @@ int mmpath_domain_start_pools(struct mmpath_domain *dom, struct mmpath_pools *po
 		ret = mmpath_pools_touch(pools, MMPATH_POOL_OLD, page);
 		cond_resched();
 	}
-	if (ret == MMPATH_NOMEM)
+	if (ret == MMPATH_NOMEM) {
 		mmpath_pools_destroy(pools);
-	else
-		dom->pools = pools;
-	return ret == MMPATH_NOMEM ? -ENOMEM : 0;
+		return -ENOMEM;
+	}
+	/* curves have fewer pages than a policy */
+	if (dom->lirs)
+		mmpath_pools_refine(pools, dom->lirs->shift);
+	WRITE_ONCE(dom->pools, pools);
+	return 0;
 }
 
 /**
@@ -467,7 +472,7 @@ void mmpath_domain_stop_pools(struct mmpath_domain *dom)
 	lockdep_assert_held(&dom->lock);
 	if (dom->pools)
 		mmpath_pools_destroy(dom->pools);
-	dom->pools = NULL;
+	WRITE_ONCE(dom->pools, NULL);
 }
 
 /**

@@ -275,9 +275,10 @@ static bool mmpath_victim(struct mmpath_replacer *r, u64 *page)
 	return mmpath_lirs_victim(&r->lirs, page);
 }
 
+/* Who is out of memory loses its pools under the domain's lock only. */
 static unsigned int mmpath_policy_shift(const struct mmpath_replacer *r)
 {
-	return r->dom->pools ? r->dom->pools->shift : r->lirs.shift;
+	return READ_ONCE(r->dom->pools) ? READ_ONCE(r->pools.shift) : READ_ONCE(r->lirs.shift);
 }
 
 /*
