@@ -337,7 +337,7 @@ static void test_worth(void)
 	none = faults("none", two_regions, &job, "memory.max", loop_max());
 	ksft_test_result(fewer(none, faults("region", two_regions, &job, "memory.max", loop_max()),
 			       85), "region takes fewer where a loop has a neighbour\n");
-	ksft_test_result(shared->told_apart, "MRU keeps a part of the loop, and the neighbour is kept\n");
+	ksft_test_result(shared->told_apart, "MRU keeps a part of it, and all of the neighbour\n");
 	job.rounds = 10;
 	none = faults("none", zipf, &job, "memory.max", loop_max());
 	ksft_test_result(fewer(none, faults("lirs", zipf, &job, "memory.max", loop_max()), 110),
