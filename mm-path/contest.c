@@ -206,6 +206,7 @@ int mmpath_contest_touch(struct mmpath_contest *c, u64 page)
 {
 	unsigned int shift = c->seen.shift;
 	int p, seen, result, ret;
+	bool grown = false;
 
 	if (!mmpath_sampled(page, shift))
 		return MMPATH_UNSAMPLED;
@@ -219,8 +220,10 @@ int mmpath_contest_touch(struct mmpath_contest *c, u64 page)
 			c->misses[p] += 1ULL << shift;
 		else if (result == MMPATH_NOMEM)
 			ret = MMPATH_NOMEM;
+		grown |= result != MMPATH_LIRS_HIT;
 	}
-	contest_align(c);
+	if (grown)
+		contest_align(c);
 	return ret;
 }
 

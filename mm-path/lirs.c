@@ -471,25 +471,31 @@ static bool becomes_lir(const struct mmpath_lirs *l, const struct node *node)
  */
 int mmpath_lirs_touch(struct mmpath_lirs *l, u64 page)
 {
+	u32 place, bottom = l->stack.last;
 	struct node *node;
-	u32 place;
-	bool hit;
+	bool hit, known, was_lir;
 
 	if (!mmpath_sampled(page, l->shift))
 		return MMPATH_UNSAMPLED;
 	place = page_find(l, page);
+	known = place;
 	if (!place)
 		place = page_add(l, page);
 	if (!place)
 		return MMPATH_NOMEM;
 	node = node_at(l, place);
 	hit = in_memory(node);
-	if (node->kind != LIR)
+	was_lir = node->kind == LIR;
+	if (!was_lir)
 		set_kind(l, place, becomes_lir(l, node) ? LIR : HIR);
 	to_top(l, place);
-	prune(l);
-	demote_excess(l);
-	lirs_limit(l);
+	/* most touches change neither the bottom of S nor how many pages there are */
+	if (bottom == place || !bottom)
+		prune(l);
+	if (!was_lir)
+		demote_excess(l);
+	if (!known)
+		lirs_limit(l);
 	return hit ? MMPATH_LIRS_HIT : MMPATH_LIRS_MISS;
 }
 
