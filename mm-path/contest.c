@@ -46,8 +46,8 @@
  *
  * That is done when u has missed a quarter of memory, or parts of a program that are
  * shorter than it takes to tell would decide in turn; and so many sampled pages that it is
- * not chance. If an epoch has fewer misses, they count for the next one too, but
- * for 1/16 of them: a program that misses little has the right policy.
+ * not chance. Until then misses count for the next epoch too; but while they are less than
+ * a quarter of memory, for 1/16 of them: a program that misses little has the right policy.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -60,7 +60,7 @@
 #define SCORE_LIMIT	64
 #define MARGIN_SHIFT	4		/* 1/16 of the misses of LRU */
 #define ENOUGH_SHIFT	2		/* a quarter of memory */
-#define ENOUGH_SAMPLES	128
+#define ENOUGH_SAMPLES	64
 #define DECAY_SHIFT	4		/* 1/16 an epoch */
 #define BYTES_PER_PAGE	40		/* of `seen', as of a simulation */
 #define BYTES_AT_LEAST	4096
@@ -280,12 +280,16 @@ int mmpath_contest_set_shift(struct mmpath_contest *c, unsigned int shift)
 	return err;
 }
 
-/* Does what is used miss often enough that it matters, and is no accident? */
+/* Does what is used miss often enough that it matters? */
 static bool enough_misses(const struct mmpath_contest *c)
 {
-	u64 misses = c->misses[MMPATH_POLICY_USED];
+	return c->misses[MMPATH_POLICY_USED] >= c->size >> ENOUGH_SHIFT;
+}
 
-	return misses >> c->seen.shift >= ENOUGH_SAMPLES && misses >= c->size >> ENOUGH_SHIFT;
+/* And in so many sampled pages that it is no accident? */
+static bool enough_samples(const struct mmpath_contest *c)
+{
+	return c->misses[MMPATH_POLICY_USED] >> c->seen.shift >= ENOUGH_SAMPLES;
 }
 
 /* The kernel's is what it is: that others used memory before is over soon. */
@@ -373,6 +377,8 @@ void mmpath_contest_close_epoch(struct mmpath_contest *c)
 			c->misses[p] -= c->misses[p] >> DECAY_SHIFT;
 		return;
 	}
+	if (!enough_samples(c))
+		return;
 	memcpy(c->last, c->misses, sizeof(c->last));
 	memset(c->misses, 0, sizeof(c->misses));
 	contest_compare(c);
