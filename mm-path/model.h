@@ -201,6 +201,7 @@ enum mmpath_mrc_window {
 };
 
 #define MMPATH_MRC_BINS		1024
+#define MMPATH_MRC_MOST_SCALE	(1U << 16)
 
 /* One group of distances: closed epochs, decayed, the last, the one now */
 struct mmpath_mrc_bin {
@@ -471,7 +472,7 @@ struct mmpath_pool {
 	/* the rest is pools.c's */
 	struct mmpath_lirs pages;
 	struct mmpath_share share;
-	u64 window[2][MMPATH_STEPS + 1], step;	/* see mmpath_share_window() */
+	u64 window[2][MMPATH_STEPS + 1];	/* of LRU and MRU, see mmpath_share_window() */
 	int score;
 	bool judged;
 };
@@ -485,6 +486,7 @@ struct mmpath_pools {
 	struct list_head list;		/* of pools */
 	/* the rest is pools.c's */
 	u32 max_pages;
+	u64 step;			/* that memory is divided in, pages */
 	struct mmpath_pool *old, *last;
 	bool crowded;			/* the first pool has pages of regions */
 };

@@ -232,13 +232,18 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages, bool first)
 /**
  * mmpath_mrc_scale() - what was counted in this epoch stands for more
  * @m: the curve
- * @num: for @num / @den times as much
+ * @num: for @num / @den times as much, at most MMPATH_MRC_MOST_SCALE times
  * @den: not 0
  */
 void mmpath_mrc_scale(struct mmpath_mrc *m, u64 num, u64 den)
 {
 	u32 i;
 
+	/* a burst that took no time stands for any: the counts must not overflow */
+	if (div64_u64(num, den) >= MMPATH_MRC_MOST_SCALE) {
+		num = MMPATH_MRC_MOST_SCALE;
+		den = 1;
+	}
 	m->cold.now = mul_u64_u64_div_u64(m->cold.now, num, den);
 	m->records.now = mul_u64_u64_div_u64(m->records.now, num, den);
 	for (i = 0; i < m->nr_bins; i++) {

@@ -332,36 +332,47 @@ void mmpath_pools_refine(struct mmpath_pools *ps, unsigned int shift)
 	pools_align(ps);
 }
 
+static u32 to_steps(const struct mmpath_pools *ps, u64 pages)
+{
+	return min(div64_u64(pages + ps->step - 1, ps->step), (u64)MMPATH_STEPS);
+}
+
+/*
+ * Memory is divided in equal steps. How much is known to be in memory changes all the
+ * time, so their size does not before there would be too many of them, or half as many.
+ */
+static void pools_set_step(struct mmpath_pools *ps)
+{
+	u64 nr = ps->step ? div64_u64(ps->size, ps->step) : 0;
+	struct mmpath_pool *pool;
+
+	if (ps->step && nr <= MMPATH_STEPS && (nr > MMPATH_STEPS / 2 || ps->step == 1))
+		return;
+	ps->step = ps->size / MMPATH_STEPS + 1;
+	list_for_each_entry(pool, &ps->list, node) {
+		memset(pool->window, 0, sizeof(pool->window));
+		if (pool->target != U64_MAX)
+			pool->share.steps = to_steps(ps, pool->target);
+	}
+}
+
 /**
  * mmpath_pools_set_size() - how much memory there is
  * @ps: the pools
  * @pages: of memory
  * @pab_pages: of them those that no policy may evict, since they are in use
  *
- * The targets follow in proportion.
+ * Targets are for the next epoch: until then, who gives is told by who is further above.
  */
 void mmpath_pools_set_size(struct mmpath_pools *ps, u64 pages, u64 pab_pages)
 {
 	struct mmpath_pool *pool;
 
 	ps->hirs = max(pab_pages, 1ULL);
-	list_for_each_entry(pool, &ps->list, node) {
-		if (pool->target != U64_MAX && ps->size != U64_MAX && ps->size)
-			pool->target = mul_u64_u64_div_u64(pool->target, pages, ps->size);
-		pool_resize(ps, pool);
-	}
 	ps->size = pages;
-}
-
-/* Pages of a step, when memory is divided */
-static u64 pools_step(const struct mmpath_pools *ps)
-{
-	return ps->size / MMPATH_STEPS + 1;
-}
-
-static u32 to_steps(const struct mmpath_pools *ps, u64 pages)
-{
-	return min((pages + pools_step(ps) - 1) / pools_step(ps), (u64)MMPATH_STEPS);
+	pools_set_step(ps);
+	list_for_each_entry(pool, &ps->list, node)
+		pool_resize(ps, pool);
 }
 
 /* Are there so many misses that it matters, and is no accident? */
@@ -405,18 +416,15 @@ void mmpath_pools_judge(struct mmpath_pools *ps, u64 key, const struct mmpath_mr
 			const struct mmpath_mrc *mru)
 {
 	struct mmpath_pool *pool = mmpath_pools_find(ps, key);
-	u64 step = pools_step(ps);
 
 	if (!pool || pool == ps->old || ps->size == U64_MAX)
 		return;
-	if (pool->step != step) {
-		memset(pool->window, 0, sizeof(pool->window));
-		pool->step = step;
-	}
 	pool_choose(ps, pool, lru, mru);
 	/* of both; the one in use is what counts */
-	mmpath_share_window(&pool->share, pool->window[!pool->mru], pool->mru ? lru : mru, step, 0);
-	mmpath_share_window(&pool->share, pool->window[pool->mru], pool->mru ? mru : lru, step, 0);
+	mmpath_share_window(&pool->share, pool->window[!pool->mru], pool->mru ? lru : mru,
+			    ps->step, 0);
+	mmpath_share_window(&pool->share, pool->window[pool->mru], pool->mru ? mru : lru,
+			    ps->step, 0);
 	pool->judged = true;
 }
 
@@ -437,7 +445,8 @@ static void pool_set_bounds(const struct mmpath_pools *ps, struct mmpath_pool *p
 		pool->share.least = to_steps(ps, pool->judged ? min(has, ps->hirs) : has);
 	}
 	pool->share.most = MMPATH_STEPS;
-	pool->share.steps = to_steps(ps, pool->target == U64_MAX ? has : pool->target);
+	if (pool->target == U64_MAX)
+		pool->share.steps = to_steps(ps, has);
 }
 
 /**
@@ -454,6 +463,8 @@ void mmpath_pools_close_epoch(struct mmpath_pools *ps)
 
 	if (ps->size == U64_MAX)
 		return;
+	if (!mmpath_pool_has(ps->old))
+		ps->crowded = false;
 	list_for_each_entry_safe(pool, next, &ps->list, node) {
 		if (pool_gone(ps, pool)) {
 			pool_free(ps, pool);
@@ -462,9 +473,10 @@ void mmpath_pools_close_epoch(struct mmpath_pools *ps)
 		pool_set_bounds(ps, pool);
 		shares[nr++] = &pool->share;
 	}
-	mmpath_divide(shares, nr, MMPATH_BALANCE_THROUGHPUT, ps->size / pools_step(ps), MOVES);
+	mmpath_divide(shares, nr, MMPATH_BALANCE_THROUGHPUT,
+		      div64_u64(ps->size, ps->step), MOVES);
 	list_for_each_entry(pool, &ps->list, node) {
-		pool->target = pool->share.steps * pools_step(ps);
+		pool->target = pool->share.steps * ps->step;
 		pool->judged = false;
 		pool_resize(ps, pool);
 	}

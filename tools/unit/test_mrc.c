@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The miss rate curve: sums, windows, resolution, and curves of whole traces. */
+#include <linux/limits.h>
 #include "test.h"
 
 struct fixture {
@@ -279,6 +280,11 @@ static void test_scale(void **state)
 	assert_int_equal(total(&f, 0), 45);
 	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_EPOCH), 14);
 	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_EPOCH), 49);
+	/* for ever, in no time */
+	mmpath_mrc_add(&f.m, 2, 10);
+	mmpath_mrc_scale(&f.m, U64_MAX, 1);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_true(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0) == 10 * MMPATH_MRC_MOST_SCALE);
 	fixture_destroy(&f);
 }
 

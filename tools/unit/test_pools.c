@@ -221,6 +221,7 @@ static void test_divide_regions(void **state)
 	struct mmpath_pool *a, *b;
 	struct mmpath_mrc flat;
 	struct fixture f;
+	u64 step;
 	int i;
 
 	(void)state;
@@ -233,7 +234,7 @@ static void test_divide_regions(void **state)
 	assert_true(a->target == U64_MAX);
 	mmpath_mrc_init(&flat, &f.tm.mem, 16);
 	for (i = 0; i < 40; i++) {
-		close_slope(&f.loop, MEMORY + 100);
+		close_slope(&f.loop, MEMORY);
 		mmpath_mrc_close_epoch(&flat);
 		mmpath_pools_judge(&f.ps, 1, &f.loop, &f.loop);
 		mmpath_pools_judge(&f.ps, 2, &flat, &flat);
@@ -242,10 +243,21 @@ static void test_divide_regions(void **state)
 	}
 	assert_in_range(a->target, 900, MEMORY - 64);
 	assert_in_range(b->target, 64, 80);
+	/* a few pages more or less change no step, and no target */
+	step = f.ps.step;
+	mmpath_pools_set_size(&f.ps, MEMORY - 20, 64);
+	assert_same(f.ps.step, step);
+	mmpath_pools_set_size(&f.ps, MEMORY * 9 / 20, 64);
+	assert_true(f.ps.step < step);
+	/* much less memory: nobody is to have more than there is */
+	mmpath_mrc_close_epoch(&flat);
+	mmpath_pools_judge(&f.ps, 2, &flat, &flat);
+	close_slope(&f.loop, MEMORY);
+	mmpath_pools_judge(&f.ps, 1, &f.loop, &f.loop);
+	mmpath_pools_close_epoch(&f.ps);
+	assert_in_range(a->target, 300, MEMORY * 9 / 20 - 64);
+	assert_true(a->target + b->target <= MEMORY * 9 / 20);
 	mmpath_mrc_destroy(&flat);
-	/* less memory: all have less */
-	mmpath_pools_set_size(&f.ps, MEMORY / 2, 64);
-	assert_in_range(a->target, 450, 500);
 	/* whose curve is not known keeps what it has */
 	mmpath_pools_set_size(&f.ps, MEMORY, 64);
 	for (i = 0; i < 40; i++) {
@@ -362,6 +374,10 @@ static void test_crowd(void **state)
 	}
 	assert_true(mmpath_pools_find(&f.ps, 1)->target > 1000);
 	assert_in_range(mmpath_pools_find(&f.ps, MMPATH_POOL_OLD)->target, 360, 400);
+	assert_true(f.ps.crowded);
+	mmpath_pools_forget(&f.ps, FIRST + MMPATH_MAX_POOLS * 10, 500);
+	mmpath_pools_close_epoch(&f.ps);
+	assert_false(f.ps.crowded);
 	mmpath_pools_forget(&f.ps, FIRST, 500);
 	mmpath_pools_close_epoch(&f.ps);
 	assert_same(f.ps.nr, MMPATH_MAX_POOLS - 49);
@@ -405,7 +421,8 @@ static void random_changes(bool fail)
 			mmpath_pools_move(&f.ps, page, page + 100000, 64);
 			break;
 		case 2:
-			mmpath_pools_set_size(&f.ps, 200 + rng_below(&f.r, MEMORY), 16);
+			page = rng_below(&f.r, 5) ? 200 + rng_below(&f.r, MEMORY) : 0;
+			mmpath_pools_set_size(&f.ps, page, 16);
 			break;
 		case 3:
 			shift = rng_below(&f.r, 4);
