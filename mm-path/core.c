@@ -668,43 +668,55 @@ void mmpath_end_burst(struct mmpath_ctx *ctx)
 
 /* Epochs */
 
-/* The driver's part of an epoch, or of its early end. */
-static void mmpath_control(struct mmpath_ctx *ctx, bool early)
+/* The driver of @ctx, which neither goes nor loses the mm before mmpath_put_driver(). */
+static const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx *ctx)
 {
-	const struct mmpath_driver *drv;
 	struct mm_struct *mm = ctx->mm;
 
 	if (!mmget_not_zero(mm))
-		return;
+		return NULL;
 	mutex_lock(&mmpath_mutex);
-	drv = ctx->drv;
-	if (drv && rcu_access_pointer(mm->mmpath) == ctx) {
-		WRITE_ONCE(ctx->kicked, false);
-		if (drv->epoch)
-			drv->epoch(ctx, mm, early);
-		if (drv->scan) {
-			mmap_read_lock(mm);
-			drv->scan(ctx, mm);
-			mmap_read_unlock(mm);
-		}
-	}
+	if (ctx->drv && rcu_access_pointer(mm->mmpath) == ctx)
+		return ctx->drv;
 	mutex_unlock(&mmpath_mutex);
 	mmput_async(mm);
+	return NULL;
+}
+
+static void mmpath_put_driver(struct mmpath_ctx *ctx)
+{
+	mutex_unlock(&mmpath_mutex);
+	mmput_async(ctx->mm);
+}
+
+/* The driver's part of an epoch, or of its early end. */
+static void mmpath_control(struct mmpath_ctx *ctx, bool early)
+{
+	const struct mmpath_driver *drv = mmpath_get_driver(ctx);
+	struct mm_struct *mm = ctx->mm;
+
+	if (!drv)
+		return;
+	WRITE_ONCE(ctx->kicked, false);
+	if (drv->epoch)
+		drv->epoch(ctx, mm, early);
+	if (drv->scan) {
+		mmap_read_lock(mm);
+		drv->scan(ctx, mm);
+		mmap_read_unlock(mm);
+	}
+	mmpath_put_driver(ctx);
 }
 
 static void mmpath_begin_epoch(struct mmpath_ctx *ctx)
 {
-	const struct mmpath_driver *drv;
-	struct mm_struct *mm = ctx->mm;
+	const struct mmpath_driver *drv = mmpath_get_driver(ctx);
 
-	if (!mmget_not_zero(mm))
+	if (!drv)
 		return;
-	mutex_lock(&mmpath_mutex);
-	drv = ctx->drv;
-	if (drv && drv->begin && rcu_access_pointer(mm->mmpath) == ctx)
-		drv->begin(ctx, mm);
-	mutex_unlock(&mmpath_mutex);
-	mmput_async(mm);
+	if (drv->begin)
+		drv->begin(ctx, ctx->mm);
+	mmpath_put_driver(ctx);
 }
 
 static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)

@@ -205,6 +205,7 @@ struct vpath_drain {
 	struct mmpath_ctx *ctx;		/* of the last record */
 	u64 number;			/* its number, VPATH_NOBODY without one */
 	u64 since;			/* local_clock() when its records began */
+	unsigned int fed;		/* records that were not charged yet */
 	unsigned int nr;
 	unsigned long batch[VPATH_BATCH];
 };
@@ -213,7 +214,9 @@ static void vpath_feed(struct vpath_drain *d)
 {
 	if (d->nr)
 		mmpath_feed_batch(d->ctx, d->batch, d->nr);
+	d->fed += d->nr;
 	d->nr = 0;
+	cond_resched();
 }
 
 static struct vpath_time vpath_now(struct mm_struct *mm)
@@ -291,9 +294,9 @@ static void vpath_charge(struct vpath_drain *d, unsigned int times)
 		if (current->mm == d->ctx->mm)
 			WRITE_ONCE(v->inside_ns, v->inside_ns + now - d->since);
 		vpath_judge(d->ctx, times);
-		cond_resched();
 	}
-	d->since = local_clock();
+	d->fed = 0;
+	d->since = now;
 }
 
 static void vpath_find(struct vpath_drain *d, u32 number)
@@ -326,7 +329,10 @@ static void vpath_resumed(void)
 static void vpath_add(struct vpath_drain *d, unsigned long record)
 {
 	d->batch[d->nr++] = record;
-	if (d->nr == VPATH_BATCH)
+	if (d->nr < VPATH_BATCH)
+		return;
+	vpath_feed(d);
+	if (d->fed >= VPATH_FREE_EVERY)
 		vpath_charge(d, VPATH_MUCH);
 }
 
@@ -513,13 +519,6 @@ static void vpath_set_duty(struct vpath_unit *reg, bool resting)
 	reg->duty_on = percent < 100 ? div_u64(period * percent, 100) : 0;
 }
 
-/* The unit looks at @number; how it logs is as before. */
-static void vpath_use_number(struct vpath_cpu *c, u32 number)
-{
-	c->context = number;
-	WRITE_ONCE(c->reg->context, number);
-}
-
 /* @ctx runs on this CPU from now on, or nobody. Preemption is off. */
 static void vpath_use_context(const struct mmpath_ctx *ctx)
 {
@@ -531,7 +530,8 @@ static void vpath_use_context(const struct mmpath_ctx *ctx)
 
 	if (!c->reg || (c->context == number && same))
 		return;
-	vpath_use_number(c, number);
+	c->context = number;
+	WRITE_ONCE(c->reg->context, number);
 	if (same) {
 		vpath_do(VPATH_CONTEXT);
 		return;

@@ -334,7 +334,7 @@ void mmpath_pools_refine(struct mmpath_pools *ps, unsigned int shift)
 
 static u32 to_steps(const struct mmpath_pools *ps, u64 pages)
 {
-	return min(div64_u64(pages + ps->step - 1, ps->step), (u64)MMPATH_STEPS);
+	return min_t(u64, div64_u64(pages + ps->step - 1, ps->step), MMPATH_STEPS);
 }
 
 /*

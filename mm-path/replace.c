@@ -509,7 +509,8 @@ bool mmpath_replaces_well(const struct mmpath_domain *dom)
 
 	mutex_lock(&mmpath_replace_mutex);
 	r = dom->replacer;
-	well = r && r->mode != MMPATH_MODE_LRU && mmpath_policy(r) != MMPATH_POLICY_KERNEL &&
+	well = r && READ_ONCE(r->known) && r->mode != MMPATH_MODE_LRU &&
+	       mmpath_policy(r) != MMPATH_POLICY_KERNEL &&
 	       (r->mode != MMPATH_MODE_REGION || READ_ONCE(r->pools.switches));
 	mutex_unlock(&mmpath_replace_mutex);
 	return well;

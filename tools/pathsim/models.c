@@ -6,6 +6,7 @@
  * the pages in it leave memory for no policy's sake. The kernel, which auto leaves alone
  * where nothing is better, sees all touches.
  */
+#include <assert.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <stdlib.h>
@@ -184,7 +185,7 @@ struct by_region {
 	struct mmpath_regions rs;
 	struct mmpath_pools pools;
 	bool *in_memory;
-	uint32_t size;
+	uint32_t nr, size;		/* of pages in memory */
 	size_t us;
 };
 
@@ -248,16 +249,21 @@ static void region_evict(struct by_region *r)
 	struct { u64 page, key; } *kept = sim_alloc(most + 1, sizeof(*kept));
 	size_t nr = 0;
 
-	while (mmpath_pools_victim(&r->pools, &victim, &key) && nr < most &&
-	       mmpath_lirs_resident(&r->m->pab, victim)) {
+	for (;;) {
+		bool found = mmpath_pools_victim(&r->pools, &victim, &key);
+
+		assert(found);
+		if (nr == most || !mmpath_lirs_resident(&r->m->pab, victim))
+			break;
 		kept[nr].page = victim;
 		kept[nr++].key = key;
 	}
 	while (nr--)
-		if (kept[nr].page != victim)
-			mmpath_pools_keep(&r->pools, kept[nr].key, kept[nr].page);
+		mmpath_pools_keep(&r->pools, kept[nr].key, kept[nr].page);
 	free(kept);
 	r->in_memory[victim] = false;
+	r->nr--;
+	assert(mmpath_pools_known(&r->pools) == r->nr);
 }
 
 static void region_epoch(struct by_region *r)
@@ -274,13 +280,15 @@ static void region_epoch(struct by_region *r)
 static bool region_access(void *sim, uint32_t page, size_t i)
 {
 	struct by_region *r = sim;
-	bool hit = r->in_memory[page], seen = !pab_touch(r->m, page);
+	bool hit = r->in_memory[page], hot = pab_touch(r->m, page);
 
 	(void)i;
-	if (!hit && mmpath_pools_known(&r->pools) >= r->size)
+	if (!hit && r->nr == r->size)
 		region_evict(r);
+	r->nr += !hit;
 	r->in_memory[page] = true;
-	if (seen)
+	/* memory may be smaller than the buffer here */
+	if (!hot || !hit)
 		mmpath_pools_touch(&r->pools,
 				   1 + mmpath_regions_touch(&r->rs, r->t->name[page])->id, page);
 	r->us += hit ? TOUCH_US : MISS_US;

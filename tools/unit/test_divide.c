@@ -438,6 +438,39 @@ static void test_hull(void **state)
 	assert_same(s.lambda[MMPATH_STEPS], was.lambda[MMPATH_STEPS]);
 }
 
+/* Eight epochs of misses, once there have been many; pages beside the curve count. */
+static void test_window(void **state)
+{
+	struct mmpath_share s, beside;
+	u64 window[MMPATH_STEPS + 1] = { 0 }, other[MMPATH_STEPS + 1] = { 0 };
+	struct test_mem tm;
+	struct mmpath_mrc m;
+	int epoch;
+
+	(void)state;
+	test_mem_init(&tm);
+	assert_int_equal(mmpath_mrc_init(&m, &tm.mem, 16), 0);
+	for (epoch = 0; epoch < 100; epoch++) {
+		mmpath_mrc_add(&m, 50, 1000);
+		mmpath_mrc_add(&m, 250, 10);
+		mmpath_mrc_close_epoch(&m);
+		mmpath_share_window(&s, window, &m, 100, 0);
+		mmpath_share_window(&beside, other, &m, 100, 200);
+		if (!epoch)
+			assert_int_equal(s.lambda[0], 1010);
+	}
+	assert_in_range(s.lambda[0], 8 * 1010 - 8, 8 * 1010);
+	assert_in_range(s.lambda[1], 8 * 10 - 8, 8 * 10);
+	assert_in_range(s.lambda[2], 8 * 10 - 8, 8 * 10);
+	assert_int_equal(s.lambda[3], 0);
+	assert_int_equal(beside.lambda[0], s.lambda[0]);
+	assert_int_equal(beside.lambda[2], s.lambda[0]);
+	assert_int_equal(beside.lambda[3], s.lambda[1]);
+	assert_int_equal(beside.lambda[5], 0);
+	mmpath_mrc_destroy(&m);
+	assert_int_equal(tm.mem.bytes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +486,7 @@ int main(void)
 		cmocka_unit_test(test_total),
 		cmocka_unit_test(test_flat),
 		cmocka_unit_test(test_hull),
+		cmocka_unit_test(test_window),
 	};
 
 	cmocka_set_test_filter(getenv("UNIT_FILTER"));
