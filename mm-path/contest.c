@@ -12,7 +12,9 @@
  *					  +-- used,  size >> shift pages -- misses
  *
  * All see the same pages, so that most of what chance does to the sample it does to all
- * of them, and the difference of two counts is known better than either of them.
+ * of them, and the difference of two counts is known better than either of them. Memory of
+ * some hundred sampled pages is enough for that: the sample is not finer than the
+ * policy's own and not finer than that.
  *
  * The last one does what is really done: it changes its policy with the winner. A policy
  * that is switched to finds what others left in memory, and some never get over it: fixed
@@ -40,6 +42,9 @@
  * start again. So a policy that is better in every other epoch is not switched to and
  * back, and a wrong guess costs what it misses more in four epochs, in two if that is much.
  *
+ * What others left in memory is no fault of who takes over: until LRU has missed as often as
+ * there are pages of memory, nothing is judged.
+ *
  * A policy that the kernel's took over from needs twice as much the next time, and one less
  * for each epoch in which it is worth it. So a policy that promises what it does not keep
  * is tried again after 4, 8, 16... epochs.
@@ -61,6 +66,8 @@
 #define MARGIN_SHIFT	4		/* 1/16 of the misses of LRU */
 #define ENOUGH_SHIFT	2		/* a quarter of memory */
 #define ENOUGH_SAMPLES	64
+#define ENOUGH_PAGES	256		/* sampled, of memory */
+#define REFINE_EPOCHS	8
 #define DECAY_SHIFT	4		/* 1/16 an epoch */
 #define BYTES_PER_PAGE	40		/* of `seen', as of a simulation */
 #define BYTES_AT_LEAST	4096
@@ -109,7 +116,7 @@ void mmpath_contest_destroy(struct mmpath_contest *c)
 
 /**
  * mmpath_contest_reset() - forget all pages and all misses
- * @c: the contest, whose size stays, and whose winner
+ * @c: the contest, whose size stays, its winner, and how often who was better
  * @shift: of the sample from now on, finer or coarser; at most MMPATH_MAX_SHIFT
  */
 void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift)
@@ -122,7 +129,6 @@ void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift)
 	mmpath_index_init(&c->seen, c->seen.mem, c->sim[0].shift, seen_moved);
 	c->nr_seen = 0;
 	memset(c->misses, 0, sizeof(c->misses));
-	memset(c->score, 0, sizeof(c->score));
 }
 
 static void sim_become(struct mmpath_contest *c, struct mmpath_lirs *l, enum mmpath_policy p)
@@ -130,6 +136,44 @@ static void sim_become(struct mmpath_contest *c, struct mmpath_lirs *l, enum mmp
 	u64 hirs = p == MMPATH_POLICY_KERNEL ? c->size : c->hirs;
 
 	mmpath_lirs_set_size(l, c->size, hirs, p == MMPATH_POLICY_MRU);
+}
+
+/* One sample for all, the coarsest. */
+static void contest_align(struct mmpath_contest *c)
+{
+	size_t most = (size_t)c->sim[0].max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
+	unsigned int shift;
+	int p;
+
+	while (c->seen.shift < MMPATH_MAX_SHIFT && mmpath_index_bytes(&c->seen) > most)
+		mmpath_index_coarsen(&c->seen);
+	shift = c->seen.shift;
+	for (p = 0; p < NR_MMPATH_SIMS; p++)
+		shift = max(shift, c->sim[p].shift);
+	for (p = 0; p < NR_MMPATH_SIMS; p++)
+		mmpath_lirs_set_shift(&c->sim[p], shift);
+	while (c->seen.shift < shift)
+		mmpath_index_coarsen(&c->seen);
+}
+
+static void contest_coarsen(struct mmpath_contest *c, unsigned int shift)
+{
+	if (shift <= c->seen.shift)
+		return;
+	mmpath_lirs_set_shift(&c->sim[0], shift);
+	contest_align(c);
+}
+
+/* Is the sample finer than it takes to tell? */
+static void contest_thin(struct mmpath_contest *c)
+{
+	unsigned int shift = c->seen.shift;
+
+	if (c->size == U64_MAX)
+		return;
+	while (shift < MMPATH_MAX_SHIFT && c->size >> shift >= 2 * ENOUGH_PAGES)
+		shift++;
+	contest_coarsen(c, shift);
 }
 
 /**
@@ -149,6 +193,7 @@ void mmpath_contest_set_size(struct mmpath_contest *c, u64 pages, u64 pab_pages)
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
 		sim_become(c, &c->sim[p], p);
 	sim_become(c, &c->sim[MMPATH_POLICY_USED], c->winner);
+	contest_thin(c);
 }
 
 /* Was the page touched before? It is now. Less than 0: no memory. */
@@ -175,24 +220,6 @@ static int sim_touch(struct mmpath_lirs *l, u64 page)
 	while (l->nr_lirs + l->nr_hirs > room)
 		mmpath_lirs_victim(l, &victim);
 	return mmpath_lirs_touch(l, page);
-}
-
-/* One sample for all, the coarsest. */
-static void contest_align(struct mmpath_contest *c)
-{
-	size_t most = (size_t)c->sim[0].max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
-	unsigned int shift;
-	int p;
-
-	while (c->seen.shift < MMPATH_MAX_SHIFT && mmpath_index_bytes(&c->seen) > most)
-		mmpath_index_coarsen(&c->seen);
-	shift = c->seen.shift;
-	for (p = 0; p < NR_MMPATH_SIMS; p++)
-		shift = max(shift, c->sim[p].shift);
-	for (p = 0; p < NR_MMPATH_SIMS; p++)
-		mmpath_lirs_set_shift(&c->sim[p], shift);
-	while (c->seen.shift < shift)
-		mmpath_index_coarsen(&c->seen);
 }
 
 /**
@@ -265,19 +292,33 @@ int mmpath_contest_move(struct mmpath_contest *c, u64 from, u64 to, u64 nr)
 }
 
 /**
- * mmpath_contest_set_shift() - make the sample coarser
+ * mmpath_contest_set_shift() - another sample of the pages is touched from now on
  * @c: the contest
- * @shift: one page in 2^@shift from now on
+ * @shift: one page in 2^@shift, finer or coarser than before
  *
- * Return: 0, or -EINVAL if @shift is finer than now or too coarse.
+ * With a finer one a contest would begin again. So that is not done as long as what it has
+ * says enough, and only when the sample has been the same for some epochs.
+ *
+ * Return: 0, or -EINVAL if @shift is too coarse.
  */
 int mmpath_contest_set_shift(struct mmpath_contest *c, unsigned int shift)
 {
-	int err = mmpath_lirs_set_shift(&c->sim[0], shift);
+	if (shift > MMPATH_MAX_SHIFT)
+		return -EINVAL;
+	contest_coarsen(c, shift);
+	c->finest = shift;
+	c->refine_in = REFINE_EPOCHS;
+	return 0;
+}
 
-	if (!err)
-		contest_align(c);
-	return err;
+static void contest_refine(struct mmpath_contest *c)
+{
+	if (!c->refine_in || --c->refine_in)
+		return;
+	if (c->finest >= c->seen.shift || c->size >> c->seen.shift >= ENOUGH_PAGES / 2)
+		return;
+	mmpath_contest_reset(c, c->finest);
+	contest_thin(c);
 }
 
 /* Does what is used miss often enough that it matters? */
@@ -345,6 +386,7 @@ static void contest_switch(struct mmpath_contest *c, enum mmpath_policy p)
 	if (p == MMPATH_POLICY_KERNEL)
 		*needed = min(2 * *needed, (unsigned int)SCORE_LIMIT);
 	c->winner = p;
+	c->grace = p == MMPATH_POLICY_KERNEL ? 0 : c->size;
 	c->switches++;
 	memset(c->score, 0, sizeof(c->score));
 	sim_become(c, &c->sim[MMPATH_POLICY_USED], p);
@@ -355,6 +397,10 @@ static void contest_compare(struct mmpath_contest *c)
 	enum mmpath_policy best, used = c->winner;
 	int p;
 
+	if (c->grace) {
+		c->grace -= min(c->grace, c->last[MMPATH_POLICY_KERNEL]);
+		return;
+	}
 	if (!beats(c, MMPATH_POLICY_KERNEL) && c->needed[used] > SCORE_MOST)
 		c->needed[used]--;
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
@@ -372,6 +418,7 @@ void mmpath_contest_close_epoch(struct mmpath_contest *c)
 {
 	int p;
 
+	contest_refine(c);
 	if (!enough_misses(c)) {
 		for (p = 0; p < NR_MMPATH_SIMS; p++)
 			c->misses[p] -= c->misses[p] >> DECAY_SHIFT;

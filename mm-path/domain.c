@@ -12,8 +12,6 @@
 #include <trace/events/mmpath.h>
 #include "internal.h"
 
-#define MMPATH_CONTEST_LEAST	128	/* pages of a simulated memory */
-
 /**
  * mmpath_domain_create() - a place for a merged curve
  *
@@ -530,8 +528,8 @@ void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift,
 		dom->stopped = true;
 	if (dom->lirs && shift > dom->lirs->shift)
 		mmpath_lirs_set_shift(dom->lirs, shift);
-	if (dom->contest && shift > dom->contest->seen.shift)
-		mmpath_contest_set_shift(dom->contest, shift);
+	if (dom->contest)
+		mmpath_contest_set_shift(dom->contest, dom->lirs->shift);
 	if (dom->pools && shift > dom->pools->shift)
 		mmpath_pools_set_shift(dom->pools, shift);
 	mutex_unlock(&dom->lock);
@@ -569,6 +567,23 @@ int mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs
 }
 
 /**
+ * mmpath_domain_policy_acts() - does a policy choose what leaves memory?
+ * @dom: the domain
+ *
+ * A contest may have left that to the kernel. Context: takes the domain's lock.
+ */
+bool mmpath_domain_policy_acts(struct mmpath_domain *dom)
+{
+	bool acts;
+
+	mutex_lock(&dom->lock);
+	acts = dom->lirs && (!dom->contest || mmpath_contest_winner(dom->contest) !=
+					      MMPATH_POLICY_KERNEL);
+	mutex_unlock(&dom->lock);
+	return acts;
+}
+
+/**
  * mmpath_domain_refine() - members sample less coarsely
  * @dom: the domain
  * @shift: the coarsest keeps one page in 2^@shift
@@ -580,10 +595,8 @@ void mmpath_domain_refine(struct mmpath_domain *dom, unsigned int shift)
 	mutex_lock(&dom->lock);
 	if (dom->lirs)
 		mmpath_lirs_refine(dom->lirs, shift);
-	/* what a contest knows is worth more than a finer sample, if it is no chance */
-	if (dom->contest && shift < dom->contest->seen.shift &&
-	    dom->contest->size >> dom->contest->seen.shift < MMPATH_CONTEST_LEAST)
-		mmpath_contest_reset(dom->contest, shift);
+	if (dom->contest)
+		mmpath_contest_set_shift(dom->contest, dom->lirs->shift);
 	if (dom->pools)
 		mmpath_pools_refine(dom->pools, shift);
 	mutex_unlock(&dom->lock);

@@ -365,6 +365,7 @@ void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
 void __mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
 void mmpath_coarsen_curves(struct mmpath_ctx *ctx);
 bool mmpath_ctx_has_policy(const struct mmpath_ctx *ctx);
+bool mmpath_ctx_policy_acts(const struct mmpath_ctx *ctx);
 void mmpath_policy_began(struct mmpath_domain *dom);
 void mmpath_reset_domain(struct mmpath_domain *dom);
 
@@ -389,6 +390,7 @@ void mmpath_domain_put(struct mmpath_domain *dom);
 void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift);
 void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift,
 			     unsigned int curve);
+bool mmpath_domain_policy_acts(struct mmpath_domain *dom);
 void mmpath_domain_refine(struct mmpath_domain *dom, unsigned int shift);
 int mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs,
 			     u32 max_pages);

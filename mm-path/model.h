@@ -401,6 +401,8 @@ struct mmpath_contest {
 	struct mmpath_index seen;	/* has a value for each page that was touched */
 	enum mmpath_policy winner;
 	unsigned int score[NR_MMPATH_POLICIES], needed[NR_MMPATH_POLICIES];
+	u64 grace;			/* misses of LRU until the winner is judged */
+	unsigned int finest, refine_in;	/* shift that the sample may have, in so many epochs */
 };
 
 int mmpath_contest_init(struct mmpath_contest *c, struct mmpath_mem *mem, u32 max_pages,

@@ -42,6 +42,23 @@ bool mmpath_ctx_has_policy(const struct mmpath_ctx *ctx)
 }
 
 /**
+ * mmpath_ctx_policy_acts() - does a policy choose now, or does it leave that to the kernel?
+ * @ctx: the context
+ *
+ * Context: takes the locks of its domains. Called with mmpath_mutex.
+ */
+bool mmpath_ctx_policy_acts(const struct mmpath_ctx *ctx)
+{
+	bool acts = false;
+	int i;
+
+	lockdep_assert_held(&mmpath_mutex);
+	for (i = 0; i < ctx->nr_domains; i++)
+		acts |= mmpath_domain_policy_acts(ctx->domains[i]);
+	return acts;
+}
+
+/**
  * __mmpath_set_shift() - mmpath_set_shift(), with ctx->lock held
  * @ctx: the context
  * @shift: one page in 2^@shift; not finer than before

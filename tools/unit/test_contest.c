@@ -2,9 +2,11 @@
 /* Which policy would miss least, and when is it worth to switch? */
 #include "test.h"
 
-#define PAGES	2000		/* of the program */
-#define MEMORY	1200
-#define EPOCH	6000		/* touches */
+#define PAGES	800		/* of the program */
+#define MEMORY	480		/* no reason to sample */
+#define ROUNDS	8
+#define EPOCH	(ROUNDS * PAGES)	/* touches */
+#define HIRS	4		/* 1 % of memory */
 
 struct fixture {
 	struct test_mem tm;
@@ -77,10 +79,10 @@ static void test_loop(void **state)
 	run(&f, LOOP, 10, MMPATH_POLICY_KERNEL);
 	assert_int_not_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
 	assert_same(f.c.switches, 1);
-	/* all but 12 pages of memory keep what is in them */
-	assert_same(f.c.last[MMPATH_POLICY_KERNEL], 3 * PAGES);
-	assert_same(f.c.last[MMPATH_POLICY_MRU], 3 * (PAGES - MEMORY + 12));
-	assert_same(f.c.last[MMPATH_POLICY_LIRS], 3 * (PAGES - MEMORY + 12));
+	/* all but HIRS pages of memory keep what is in them */
+	assert_same(f.c.last[MMPATH_POLICY_KERNEL], ROUNDS * PAGES);
+	assert_same(f.c.last[MMPATH_POLICY_MRU], ROUNDS * (PAGES - MEMORY + HIRS));
+	assert_same(f.c.last[MMPATH_POLICY_LIRS], ROUNDS * (PAGES - MEMORY + HIRS));
 	assert_same(f.c.nr_seen, PAGES);
 	assert_true(f.c.sim[MMPATH_POLICY_MRU].fixed);
 	assert_false(f.c.sim[MMPATH_POLICY_LIRS].fixed);
@@ -147,7 +149,7 @@ static void test_kernel_stays(void **state)
 		fixture_init(&f, 10000, 0);
 		assert_int_equal(run(&f, patterns[i], 20, MMPATH_POLICY_KERNEL), 0);
 		assert_same(f.c.switches, 0);
-		assert_true(f.c.last[MMPATH_POLICY_KERNEL] > 300);
+		assert_true(f.c.last[MMPATH_POLICY_KERNEL] > 120);
 		fixture_destroy(&f);
 	}
 }
@@ -159,7 +161,7 @@ static void test_zipf(void **state)
 	u64 pages;
 
 	(void)state;
-	for (pages = 1000; pages <= 1900; pages += 100) {
+	for (pages = 320; pages <= 500; pages += 20) {
 		fixture_init(&f, 10000, 0);
 		mmpath_contest_set_size(&f.c, pages, 0);
 		run(&f, ZIPF, 40, MMPATH_POLICY_KERNEL);
@@ -217,11 +219,17 @@ static void test_few_misses(void **state)
 
 	(void)state;
 	fixture_init(&f, 10000, 0);
-	mmpath_contest_set_size(&f.c, 4000, 0);
+	mmpath_contest_set_size(&f.c, PAGES + 20, 0);
 	assert_int_equal(run(&f, LOOP, 20, MMPATH_POLICY_KERNEL), 0);
 	assert_int_equal(run(&f, UNIFORM, 20, MMPATH_POLICY_KERNEL), 0);
 	assert_same(f.c.misses[MMPATH_POLICY_KERNEL], 0);
+	fixture_destroy(&f);
+	/* and memory that becomes smaller holds less at once */
+	fixture_init(&f, 10000, 0);
+	while (f.at < MEMORY)
+		mmpath_contest_touch(&f.c, page_of(&f, LOOP));
 	mmpath_contest_set_size(&f.c, 100, 0);
+	f.at = 0;
 	assert_int_equal(run(&f, FEW, 300, MMPATH_POLICY_KERNEL), 0);
 	assert_same(f.c.sim[MMPATH_POLICY_KERNEL].nr_hirs, 100);
 	assert_in_range(f.c.misses[MMPATH_POLICY_KERNEL], 10, 16);
@@ -256,6 +264,7 @@ static void test_short_epochs(void **state)
 
 	(void)state;
 	fixture_init(&f, 10000, 0);
+	f.c.mru = false;
 	run(&f, LOOP, 1, MMPATH_POLICY_KERNEL);
 	for (n = 0; n < 200 && !f.c.switches; n++) {
 		for (i = 0; i < 40; i++)
@@ -263,6 +272,13 @@ static void test_short_epochs(void **state)
 		mmpath_contest_close_epoch(&f.c);
 	}
 	assert_in_range(n, 3, 50);
+	/* what LRU left is no reason to give up what takes over */
+	for (n = 0; n < 1000; n++) {
+		for (i = 0; i < 40; i++)
+			mmpath_contest_touch(&f.c, page_of(&f, LOOP));
+		mmpath_contest_close_epoch(&f.c);
+	}
+	assert_same(f.c.switches, 1);
 	fixture_destroy(&f);
 }
 
@@ -272,7 +288,7 @@ static void test_sampled(void **state)
 	struct fixture f;
 
 	(void)state;
-	fixture_init(&f, 400, 0);
+	fixture_init(&f, 160, 0);
 	run(&f, LOOP, 20, MMPATH_POLICY_KERNEL);
 	assert_int_not_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
 	assert_in_range(f.c.sim[0].shift, 2, 3);
@@ -280,9 +296,57 @@ static void test_sampled(void **state)
 	assert_int_equal(f.c.sim[2].shift, f.c.sim[0].shift);
 	assert_int_equal(f.c.seen.shift, f.c.sim[0].shift);
 	assert_in_range(f.c.last[MMPATH_POLICY_LIRS], EPOCH * 3 / 10, EPOCH / 2);
-	assert_true(f.tm.mem.bytes <= 5 * (40 * 400 + 4096));
+	assert_true(f.tm.mem.bytes <= 5 * (40 * 160 + 4096));
 	run(&f, SLIDING, 20, MMPATH_POLICY_KERNEL);
 	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
+	fixture_destroy(&f);
+}
+
+static void close_epochs(struct fixture *f, int n)
+{
+	while (n--)
+		mmpath_contest_close_epoch(&f->c);
+}
+
+/* A few hundred pages of memory are enough, and to have them it begins again, but seldom. */
+static void test_sample_size(void **state)
+{
+	unsigned int score;
+	struct fixture f;
+	int i;
+
+	(void)state;
+	fixture_init(&f, 10000, 0);
+	mmpath_contest_set_size(&f.c, 4 * MEMORY, 0);
+	assert_int_equal(f.c.seen.shift, 2);
+	mmpath_contest_set_size(&f.c, MEMORY, 0);
+	run(&f, LOOP, 1, MMPATH_POLICY_KERNEL);
+	score = f.c.score[MMPATH_POLICY_LIRS];
+	assert_true(score > 0);
+	/* 120 pages are not many, and it has been the policy's own sample all the time */
+	close_epochs(&f, 20);
+	assert_int_equal(f.c.seen.shift, 2);
+	mmpath_contest_set_shift(&f.c, 1);
+	close_epochs(&f, 7);
+	assert_int_equal(f.c.seen.shift, 2);
+	assert_true(f.c.nr_seen > 0);
+	mmpath_contest_close_epoch(&f.c);
+	assert_int_equal(f.c.seen.shift, 1);
+	assert_same(f.c.nr_seen, 0);
+	assert_int_equal(f.c.score[MMPATH_POLICY_LIRS], score);
+	/* 240 are enough */
+	mmpath_contest_set_shift(&f.c, 0);
+	close_epochs(&f, 20);
+	assert_int_equal(f.c.seen.shift, 1);
+	/* and it is not tried with a sample that does not last */
+	for (i = 0; i < 10; i++) {
+		mmpath_contest_set_shift(&f.c, 4);
+		close_epochs(&f, 5);
+		assert_int_equal(f.c.seen.shift, 4);
+		mmpath_contest_set_shift(&f.c, 0);
+		close_epochs(&f, 5);
+		assert_int_equal(f.c.seen.shift, 4);
+	}
 	fixture_destroy(&f);
 }
 
@@ -301,7 +365,7 @@ static void test_limit(void **state)
 	assert_true(mmpath_contest_set_shift(&f.c, 12) == 0);
 	assert_int_equal(f.c.seen.shift, 12);
 	assert_int_equal(f.c.sim[2].shift, 12);
-	assert_int_equal(mmpath_contest_set_shift(&f.c, 11), -EINVAL);
+	assert_int_equal(mmpath_contest_set_shift(&f.c, MMPATH_MAX_SHIFT + 1), -EINVAL);
 	fixture_destroy(&f);
 }
 
@@ -341,7 +405,7 @@ static void test_pab(void **state)
 	mmpath_contest_set_size(&f.c, MEMORY, 100);
 	assert_same(f.c.hirs, 100);
 	run(&f, LOOP, 5, MMPATH_POLICY_KERNEL);
-	assert_same(f.c.last[MMPATH_POLICY_LIRS], 3 * (PAGES - MEMORY + 100));
+	assert_same(f.c.last[MMPATH_POLICY_LIRS], ROUNDS * (PAGES - MEMORY + 100));
 	mmpath_contest_set_size(&f.c, MEMORY, 5000);
 	run(&f, LOOP, 5, MMPATH_POLICY_KERNEL);
 	assert_same(f.c.last[MMPATH_POLICY_LIRS], EPOCH);
@@ -444,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_short_epochs),
 		cmocka_unit_test(test_sampled),
+		cmocka_unit_test(test_sample_size),
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_forget_and_move),
 		cmocka_unit_test(test_pab),
