@@ -192,7 +192,6 @@ static void vpath_break(const char *why)
 
 #define VPATH_BATCH	64
 #define VPATH_MAJOR_NS	(100 * NSEC_PER_USEC)
-#define VPATH_LITTLE_NS	(100 * NSEC_PER_USEC)
 #define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
 #define VPATH_CHEAP_EPOCHS	3	/* below an eighth of the target, in a row */
 #define VPATH_FREE_EVERY	1024U	/* records */
@@ -268,13 +267,23 @@ static unsigned int vpath_cost_permille(const struct mmpath_ctx *ctx,
 	return mmpath_permille(vpath_hook_ns(ctx), vpath_own_ns(ctx->drv_data, now));
 }
 
-/* More than @times too expensive for the epoch to end like this? A little is nothing. */
+/* What an epoch may cost of a program that runs all the time */
+static u64 vpath_allowed_ns(void)
+{
+	return vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * READ_ONCE(mmpath_config.epoch_ms) *
+	       (NSEC_PER_MSEC / 100);
+}
+
+/*
+ * More than @times too expensive for the epoch to end like this? It is not by what a few
+ * ms of it cost: a program is not the same all the time.
+ */
 static void vpath_judge(struct mmpath_ctx *ctx, unsigned int times)
 {
 	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
 	struct vpath_time now;
 
-	if (!target || READ_ONCE(ctx->kicked) || vpath_hook_ns(ctx) <= VPATH_LITTLE_NS)
+	if (!target || READ_ONCE(ctx->kicked) || vpath_hook_ns(ctx) < vpath_allowed_ns() / 2)
 		return;
 	now = vpath_now(ctx->mm);
 	if (vpath_cost_permille(ctx, &now) > target * 10 * times)
@@ -760,12 +769,11 @@ static void vpath_set_resting(struct mmpath_ctx *ctx, bool resting)
  * There is no coarser sample to go to. If the burst has cost what an epoch may, or nearly,
  * it is over, and the context rests until the program's own time is worth the cost.
  */
-static void vpath_rest(struct mmpath_ctx *ctx, unsigned int target)
+static void vpath_rest(struct mmpath_ctx *ctx)
 {
-	u64 epoch_ns = READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC;
 	struct vpath_ctx *v = ctx->drv_data;
 
-	if (ctx->cost_ns - v->cost_before < epoch_ns / 1000 * target * 3 / 4)
+	if (ctx->cost_ns - v->cost_before < vpath_allowed_ns() * 3 / 4)
 		return;
 	WRITE_ONCE(ctx->blind, true);
 	v->rested = true;
@@ -821,6 +829,17 @@ static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsign
 }
 
 /*
+ * What is aimed at is the target >> slack. A policy makes use of what it can get, a contest
+ * that leaves all to the kernel of half of it; a curve is hardly better for more.
+ */
+static unsigned int vpath_slack(const struct mmpath_ctx *ctx)
+{
+	if (!mmpath_ctx_has_policy(ctx))
+		return 2;
+	return mmpath_ctx_policy_acts(ctx) ? 0 : 1;
+}
+
+/*
  * Keep the cost below the target by logging fewer pages. A coarser sample at once,
  * by as much as it takes to have a quarter of the target or less, for a curve is
  * hardly better for the rest; a finer one, which forgets the order of the pages, only
@@ -833,8 +852,7 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10, shift = ctx->shift;
 	unsigned int finest = vpath_param(VPATH_PARAM_SAMPLE_SHIFT);
 	unsigned long pages = get_mm_rss(mm) / VPATH_LEAST_SAMPLE;
-	/* a policy makes use of what it can get */
-	unsigned int slack = mmpath_ctx_has_policy(ctx) ? 0 : 2;
+	unsigned int slack = vpath_slack(ctx);
 	struct vpath_ctx *v = ctx->drv_data;
 
 	if (!target || ctx->resting)
@@ -845,7 +863,7 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 		if (shift > ctx->shift)
 			vpath_set_shift(ctx, mm, shift);
 		else
-			vpath_rest(ctx, target);
+			vpath_rest(ctx);
 	} else if (!early && shift > finest && permille < target >> (slack + 1)) {
 		shift -= min(fls(target / max(permille, 1U)) - 1U - slack, shift - finest);
 		if (++v->cheap_epochs >= VPATH_CHEAP_EPOCHS)
