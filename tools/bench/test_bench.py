@@ -58,6 +58,8 @@ class Files(unittest.TestCase):
         tables = list(bench.expanded([{"each": [3, 4], "name": "x{}", "env": {"E": "{}"}}], True))
         self.assertEqual([t["name"] for t in tables], ["x3", "x4"])
         self.assertEqual(tables[1]["env"], {"E": "4"})
+        tables = list(bench.expanded([{"each": [40], "to": ["lru, {}", "mglru, {}"]}], False))
+        self.assertEqual(tables[0]["to"], ["lru, 40", "mglru, 40"])
 
     def test_merge(self):
         run = bench.merge({"lab": "-a", "env": {"SETTINGS": "p=1", "D": "x"}, "target": 1},
