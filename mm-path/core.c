@@ -689,22 +689,27 @@ static void mmpath_put_driver(struct mmpath_ctx *ctx)
 	mmput_async(ctx->mm);
 }
 
-/* The driver's part of an epoch, or of its early end. */
+static void mmpath_scan(const struct mmpath_driver *drv, struct mmpath_ctx *ctx)
+{
+	if (!drv->scan)
+		return;
+	mmap_read_lock(ctx->mm);
+	drv->scan(ctx, ctx->mm);
+	mmap_read_unlock(ctx->mm);
+}
+
+/* The driver's part of the end of an epoch, or of what happens before it. */
 static void mmpath_control(struct mmpath_ctx *ctx, bool early)
 {
 	const struct mmpath_driver *drv = mmpath_get_driver(ctx);
-	struct mm_struct *mm = ctx->mm;
 
 	if (!drv)
 		return;
 	WRITE_ONCE(ctx->kicked, false);
 	if (drv->epoch)
-		drv->epoch(ctx, mm, early);
-	if (drv->scan) {
-		mmap_read_lock(mm);
-		drv->scan(ctx, mm);
-		mmap_read_unlock(mm);
-	}
+		drv->epoch(ctx, ctx->mm, early);
+	if (early)
+		mmpath_scan(drv, ctx);
 	mmpath_put_driver(ctx);
 }
 
@@ -716,6 +721,7 @@ static void mmpath_begin_epoch(struct mmpath_ctx *ctx)
 		return;
 	if (drv->begin)
 		drv->begin(ctx, ctx->mm);
+	mmpath_scan(drv, ctx);
 	mmpath_put_driver(ctx);
 }
 

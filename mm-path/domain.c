@@ -401,6 +401,8 @@ void mmpath_domain_judge(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	struct mmpath_region *region;
 
 	lockdep_assert_held(&ctx->lock);
+	if (!READ_ONCE(dom->pools))
+		return;
 	mutex_lock(&dom->lock);
 	list_for_each_entry(region, &ctx->regions.list, node) {
 		if (!dom->pools)

@@ -88,7 +88,8 @@ struct emul_pab {
 /*
  * @lock protects the PABs, the filter and @shift. What follows @faults belongs
  * to the epoch, under mmpath_mutex: @faults_seen, @hook_seen, @fed_seen and
- * @cpu_ns when it began, @burst_ns what the program ran in it before the pause.
+ * @cpu_ns when it began, @burst_ns what the program ran in it before the pause;
+ * @resuming: the pause was that of the epoch before.
  * A scan is due when @scan_now, or @next_scan has come; pages of the sample of
  * @scan_shift may still be inaccessible.
  */
@@ -99,7 +100,7 @@ struct emul {
 	struct emul_pab pab, huge;
 	unsigned int filter_entries;
 	u64 filter[EMUL_MAX_FILTER];
-	bool paused;
+	bool paused, resuming;
 	u64 budget_ns;
 	atomic_long_t faults;
 
@@ -761,7 +762,7 @@ static void emul_exhausted(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	struct emul *e = ctx->drv_data;
 	unsigned int more;
 
-	if (!e->paused || e->burst_ns)
+	if (!e->paused || e->resuming || e->burst_ns)
 		return;
 	e->burst_ns = emul_own_ns(ctx, mm);
 	mmpath_end_burst(ctx);
@@ -787,10 +788,14 @@ static void emul_begin_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, u64 o
 	e->burst_ns = 0;
 }
 
-static void emul_resume(struct mmpath_ctx *ctx)
+/* Not earlier, or the burst might be counted in the epoch before. */
+static void emul_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
 
+	if (!e->resuming)
+		return;
+	e->resuming = false;
 	emul_reshape(e, e->shift);
 	WRITE_ONCE(e->paused, false);
 	e->scan_now = true;
@@ -836,9 +841,8 @@ static void emul_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
 	}
 	emul_exhausted(ctx, mm);	/* the kick may still be on its way */
 	own_ns = emul_account(ctx, mm);
-	if (e->paused)
-		emul_resume(ctx);
-	else if (emul_param(EMUL_OVERHEAD_TARGET))
+	e->resuming = READ_ONCE(e->paused);
+	if (!e->resuming && emul_param(EMUL_OVERHEAD_TARGET))
 		emul_refine(ctx, div64_u64(emul_cost_ns(ctx) * 1000, own_ns));
 	emul_begin_epoch(ctx, mm, own_ns);
 }
@@ -906,6 +910,7 @@ static struct mmpath_driver emul_driver = {
 	.scan = emul_scan,
 	.clean = emul_clean,
 	.epoch = emul_epoch,
+	.begin = emul_begin,
 	.hint_fault = emul_hint_fault,
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
 	.hint_fault_pmd = emul_hint_fault_pmd,

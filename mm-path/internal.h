@@ -260,11 +260,11 @@ struct mmpath_counter {
  *	in, or NULL when it is exiting. No hook is running or will be. May
  *	sleep. Runs under mmpath_mutex unless exiting.
  * @scan: bring the page tables into line with what is tracked: once after
- *	attach() and at the end of every epoch. mmap_lock is held for reading.
- *	May be absent.
+ *	attach(), after every begin() and every early epoch(). mmap_lock is held for
+ *	reading. May be absent.
  * @clean: @mm was copied from a tracked mm and is not tracked itself: undo
  *	what was inherited. Nobody else knows @mm. May be absent.
- * @epoch: called each epoch before scan(), to control the cost. May change
+ * @epoch: called at the end of each epoch, to control the cost. May change
  *	shift through mmpath_set_shift(), call mmpath_end_burst(), and set scale_num
  *	and scale_den. @early: not at the end, but because of mmpath_kick().
  *	May be absent.
