@@ -232,6 +232,21 @@ static bool emul_wanted(struct emul *e, u64 page, bool huge)
 	return wanted;
 }
 
+/* Of a block, what is known is its page in the sample. */
+static void emul_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot)
+{
+	struct emul *e = ctx->drv_data;
+	unsigned int i;
+	u64 sampled;
+
+	spin_lock(&e->lock);
+	for (i = 0; i < nr && !e->paused; i++) {
+		sampled = mmpath_sample_of_block((page[i] & MMPATH_VPN_MASK) >> e->shift, e->shift);
+		hot[i] = emul_pab_has(&e->pab, sampled, emul_block(e, sampled, false));
+	}
+	spin_unlock(&e->lock);
+}
+
 static bool emul_trackable(struct vm_area_struct *vma)
 {
 	return vma_is_accessible(vma) && !is_vm_hugetlb_page(vma) &&
@@ -916,6 +931,7 @@ static struct mmpath_driver emul_driver = {
 	.hint_fault_pmd = emul_hint_fault_pmd,
 #endif
 	.touched = emul_touched,
+	.find_hot = emul_find_hot,
 	.mprotect = emul_mprotect,
 };
 

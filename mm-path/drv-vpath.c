@@ -923,6 +923,41 @@ static void vpath_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	vpath_drain();
 }
 
+struct vpath_query {
+	u32 number;
+	const u64 *page;
+	unsigned int nr;
+	bool *hot;
+};
+
+static void vpath_look_up(void *arg)
+{
+	struct vpath_unit *reg = this_cpu_ptr(&vpath_cpus)->reg;
+	struct vpath_query *q = arg;
+	unsigned int i;
+
+	if (!reg || READ_ONCE(vpath.broken))
+		return;
+	WRITE_ONCE(reg->lookup_context, q->number);
+	for (i = 0; i < q->nr; i++) {
+		WRITE_ONCE(reg->lookup_page, q->page[i] & MMPATH_VPN_MASK);
+		vpath_do(VPATH_LOOKUP);
+		/* others look up the same */
+		if (READ_ONCE(reg->lookup_result))
+			WRITE_ONCE(q->hot[i], true);
+	}
+}
+
+/* The program may have run on any CPU. */
+static void vpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot)
+{
+	struct vpath_query q = {
+		.number = READ_ONCE(ctx->number), .page = page, .nr = nr, .hot = hot,
+	};
+
+	on_each_cpu(vpath_look_up, &q, 1);
+}
+
 static bool vpath_check(void)
 {
 	return vpath_param(VPATH_PARAM_PAB_WAYS) <= vpath_param(VPATH_PARAM_PAB_ENTRIES) &&
@@ -1001,6 +1036,7 @@ static struct mmpath_driver vpath_driver = {
 	.scan = vpath_scan,
 	.epoch = vpath_epoch,
 	.begin = vpath_begin,
+	.find_hot = vpath_find_hot,
 	.drain = vpath_drain,
 	.use_context = vpath_use_context,
 	.tick = vpath_tick,

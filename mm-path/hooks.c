@@ -129,6 +129,28 @@ static const struct mmpath_driver *mmpath_drv_of(const struct mmpath_ctx *ctx)
 	return ctx ? smp_load_acquire(&ctx->drv) : NULL;
 }
 
+/**
+ * mmpath_find_hot() - which pages does the driver take for hot?
+ * @ctx: the context
+ * @page: page numbers
+ * @nr: how many
+ * @hot: returns for each whether its next touches would be filtered out
+ *
+ * Context: may sleep.
+ */
+void mmpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot)
+{
+	const struct mmpath_driver *drv;
+	int idx;
+
+	memset(hot, 0, nr * sizeof(*hot));
+	idx = srcu_read_lock(&mmpath_srcu);
+	drv = mmpath_ctx_of(ctx->mm) == ctx ? mmpath_drv_of(ctx) : NULL;
+	if (drv && drv->find_hot)
+		drv->find_hot(ctx, page, nr, hot);
+	srcu_read_unlock(&mmpath_srcu, idx);
+}
+
 bool __mmpath_hint_fault(struct vm_fault *vmf)
 {
 	const struct mmpath_driver *drv;

@@ -283,6 +283,8 @@ struct mmpath_counter {
  * @use_context: this CPU runs this context from now on (see number, shift, resting), or
  *	none (NULL). Preemption is off, the scheduler's locks may be held. May be absent.
  * @tick: of the scheduler, in its interrupt; the task is running. May be absent.
+ * @find_hot: which of @nr pages (numbers in the low MMPATH_VPN_BITS) are in the buffer of
+ *	those used last; sets .hot of those, the others are false. May sleep. May be absent.
  * @mprotect: entries in this range have become accessible. mmap_lock is held
  *	for writing.
  */
@@ -306,6 +308,7 @@ struct mmpath_driver {
 	bool (*hint_fault_pmd)(struct mmpath_ctx *ctx, struct vm_fault *vmf);
 	void (*touched)(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 			unsigned long address, unsigned int flags, bool hint);
+	void (*find_hot)(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot);
 	void (*mprotect)(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 			 unsigned long start, unsigned long end);
 	void (*inject)(struct mmpath_ctx *ctx, unsigned long record);
@@ -329,6 +332,7 @@ extern struct mutex mmpath_mutex;
 extern struct list_head mmpath_drivers;
 extern struct list_head mmpath_domains;
 extern struct srcu_struct mmpath_srcu;
+void mmpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot);
 extern const struct mmpath_mem mmpath_model_mem;
 
 /* core.c, for drivers */

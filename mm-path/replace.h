@@ -26,6 +26,7 @@ enum mmpath_replace_count {
 	MMPATH_REFUSED_PINNED,
 	MMPATH_REFUSED_LOCKED,
 	MMPATH_REFUSED_LOW,
+	MMPATH_REFUSED_HOT,
 	MMPATH_REFUSED_BUSY,
 	NR_MMPATH_REPLACE_COUNTS,
 };
@@ -94,6 +95,7 @@ static inline unsigned int mmpath_reserved(const struct mmpath_replacer *r)
 struct mmpath_batch {
 	u64 page[MMPATH_BATCH];
 	u64 key[MMPATH_BATCH];		/* of its pool */
+	bool hot[MMPATH_BATCH];
 	bool kept[MMPATH_BATCH];	/* is to stay */
 	bool tried[MMPATH_BATCH];
 	unsigned int nr;

@@ -336,6 +336,29 @@ static bool mmpath_settle(struct mmpath_replacer *r, pte_t pte)
 	return true;
 }
 
+/*
+ * What is in the page access buffer is in use, however long ago it was logged. Asked for
+ * all pages of a program in one go, for hardware has to ask each CPU.
+ */
+static void mmpath_mark_hot(struct mmpath_batch *b)
+{
+	struct mmpath_ctx *ctx;
+	unsigned int i, end;
+	u32 id;
+
+	memset(b->hot, 0, sizeof(b->hot));
+	for (i = 0; i < b->nr; i = end) {
+		id = b->page[i] >> MMPATH_VPN_BITS;
+		for (end = i + 1; end < b->nr && b->page[end] >> MMPATH_VPN_BITS == id; end++)
+			;
+		ctx = mmpath_ctx_by_id(id);
+		if (!ctx)
+			continue;
+		mmpath_find_hot(ctx, &b->page[i], end - i, &b->hot[i]);
+		mmpath_ctx_put(ctx);
+	}
+}
+
 static void mmpath_isolate_batch(struct mmpath_replacer *r, struct mmpath_batch *b,
 				 struct list_head *folios)
 {
@@ -344,11 +367,11 @@ static void mmpath_isolate_batch(struct mmpath_replacer *r, struct mmpath_batch 
 	unsigned int i;
 
 	for (i = 0; i < b->nr; i++) {
-		why = MMPATH_GONE;
-		if (mmpath_visit(&v, b->page[i]))
+		why = b->hot[i] ? MMPATH_REFUSED_HOT : MMPATH_GONE;
+		if (!b->hot[i] && mmpath_visit(&v, b->page[i]))
 			why = mmpath_isolate(r, v.mm, mmpath_addr(b->page[i]), folios);
 		b->tried[i] = why == NR_MMPATH_REPLACE_COUNTS;
-		b->kept[i] = why == MMPATH_REFUSED_BUSY;
+		b->kept[i] = why == MMPATH_REFUSED_BUSY || why == MMPATH_REFUSED_HOT;
 		if (!b->tried[i])
 			mmpath_replace_add(r, why, 1);
 	}
@@ -380,6 +403,7 @@ unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b)
 	unsigned long tried, freed;
 	LIST_HEAD(folios);
 
+	mmpath_mark_hot(b);
 	mmpath_isolate_batch(r, b, &folios);
 	tried = list_count_nodes(&folios);
 	freed = reclaim_pages(&folios);

@@ -20,7 +20,7 @@
 #include "path_util.h"
 
 #define NR_CASES	31
-#define NR_WORTH	7
+#define NR_WORTH	8
 #define FILE_NAME	"memory.path.replace"
 #define PAB		16
 #define KSM		"/sys/kernel/mm/ksm/"
@@ -536,6 +536,50 @@ static void test_kinds(void)
 		test_kind(&kinds[i]);
 }
 
+/*
+ * A page that is used all the time stays in the page access buffer: it is logged once, and
+ * then it is the one logged longest ago. From emul's, which are FIFO, it falls out at times.
+ * Returns in shared->major how often the hot page had been taken away, by whomever.
+ */
+static int use_hot(void *arg)
+{
+	struct job *job = arg;
+	char *p = path_map(job->pages * PAGE, false), *hot = path_map(PAGE, false);
+	unsigned long round, wrong = 0, before, lost = 0;
+	size_t i;
+
+	for (round = 0; round < job->rounds; round++)
+		for (i = 0; i < job->pages; i++) {
+			wrong += (*path_word(p, i))++ != round;
+			before = path_faults();
+			++*path_word(hot, 0);
+			lost += path_faults() - before;
+			if (i % 32 == 0)
+				path_sleep_ms(1);
+		}
+	shared->major = lost;
+	return verdict(wrong);
+}
+
+static void test_hot(void)
+{
+	struct job job = { 1536, 6 };
+	char *cg = tracked(NULL, "hot", "lru");
+	long long refused;
+	int ret;
+
+	path_cg_write(cg, "memory.max", KIND_MAX);
+	ret = path_run(cg, use_hot, &job, 60);
+	refused = stat_of(cg, "replace_refused_hot");
+	ksft_print_msg("refused %lld times, taken %lu times\n", refused, shared->major);
+	if (ret || strcmp(driver, "emul"))
+		ksft_test_result(!ret && (long long)shared->major < refused / 4,
+				 "what is hot does not leave\n");
+	else
+		ksft_test_result_skip("emul takes pages away itself, to see them\n");
+	path_cg_remove(cg);
+}
+
 /* More of them than lirs has places for pages that may leave next */
 static void test_stuck(void)
 {
@@ -1022,6 +1066,7 @@ int main(int argc, char **argv)
 	path_use_driver(driver, PAB);
 	if (worth) {
 		test_worth();
+		test_hot();
 		test_zram_worth();
 	} else {
 		test_all();

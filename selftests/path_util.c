@@ -804,6 +804,14 @@ unsigned long path_major_faults(void)
 	return usage.ru_majflt;
 }
 
+unsigned long path_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_majflt + usage.ru_minflt;
+}
+
 unsigned long path_rand(unsigned long *state)
 {
 	unsigned long x = (*state += 0x9e3779b97f4a7c15ULL);

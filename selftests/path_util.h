@@ -148,6 +148,7 @@ __volatile__ unsigned long *path_word(char *p, size_t page);
 /* All pages hold @round; adds one, and returns how many did not. */
 unsigned long path_go_round(char *p, size_t pages, unsigned long round);
 unsigned long path_major_faults(void);
+unsigned long path_faults(void);
 unsigned long path_rand(unsigned long *state);
 void path_sleep_ms(unsigned int ms);
 unsigned long path_now_ms(void);

@@ -75,6 +75,34 @@ static void kt_pab_associativity(struct kunit *test)
 	kt_emul_free(e);
 }
 
+/* Hot is what is in the buffer; with a sample, all of the block of what is. */
+static void kt_find_hot(struct kunit *test)
+{
+	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct emul *e = kt_emul(test, 64, 4, 3);
+	u64 page[24], sampled = mmpath_sample_of_block(5, 3);
+	bool hot[24] = { };
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	ctx->drv_data = e;
+	for (i = 0; i < 24; i++)
+		page[i] = (7ULL << MMPATH_VPN_BITS) | (32 + i);
+	emul_find_hot(ctx, page, 24, hot);
+	for (i = 0; i < 24; i++)
+		KUNIT_EXPECT_FALSE(test, hot[i]);
+	emul_pab_insert(&e->pab, sampled, emul_block(e, sampled, false));
+	emul_find_hot(ctx, page, 24, hot);
+	for (i = 0; i < 24; i++)
+		KUNIT_EXPECT_EQ(test, hot[i], i / 8 == 1);
+	/* nothing is known of what is in use now */
+	memset(hot, 0, sizeof(hot));
+	e->paused = true;
+	emul_find_hot(ctx, page, 24, hot);
+	KUNIT_EXPECT_FALSE(test, hot[8]);
+	kt_emul_free(e);
+}
+
 /* With the sample the buffer shrinks: its reach in memory stays. */
 static void kt_pab_sampled(struct kunit *test)
 {
@@ -176,6 +204,7 @@ static struct kunit_case kt_emul_cases[] = {
 	KUNIT_CASE(kt_pab_page_0),
 	KUNIT_CASE(kt_pab_associativity),
 	KUNIT_CASE(kt_pab_sampled),
+	KUNIT_CASE(kt_find_hot),
 	KUNIT_CASE(kt_filter_lru),
 	KUNIT_CASE(kt_huge_sampled),
 	KUNIT_CASE(kt_walk_sampled),
