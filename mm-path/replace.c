@@ -41,6 +41,8 @@
 #define MMPATH_RESERVE_LEAST	64U
 #define MMPATH_RESERVE_SHARE	32	/* one page in so many is in the reserve */
 #define MMPATH_PAUSE		(HZ / 10)	/* when no victim could be taken */
+#define MMPATH_WEIGH		256	/* victims */
+#define MMPATH_LEAVE		(10 * HZ)
 #define MMPATH_CONTEST_PAGES	1536U	/* sampled, that each simulation may know */
 #define MMPATH_REPLACE_PAGES	(1U << 20)	/* sampled, that a policy knows */
 
@@ -77,12 +79,30 @@ static const char * const mmpath_mode_names[NR_MMPATH_MODES] = {
 	[MMPATH_MODE_AUTO]	= "auto",
 };
 
+/*
+ * Does it come to LRU? Where nothing is better, auto does what the kernel's own does, but
+ * writes ahead, so that nobody who needs memory has to wait for it.
+ */
+static bool mmpath_is_lru(const struct mmpath_replacer *r)
+{
+	switch (READ_ONCE(r->mode)) {
+	case MMPATH_MODE_LRU:
+		return true;
+	case MMPATH_MODE_AUTO:
+		return READ_ONCE(r->contest.winner) == MMPATH_POLICY_KERNEL;
+	default:
+		return false;
+	}
+}
+
 /* Whose choice it is now; LRU is LIRS without a LIR set. */
 static enum mmpath_policy mmpath_policy(const struct mmpath_replacer *r)
 {
 	switch (READ_ONCE(r->mode)) {
 	case MMPATH_MODE_AUTO:
-		return READ_ONCE(r->contest.winner);
+		if (mmpath_is_lru(r) && time_before(jiffies, READ_ONCE(r->left_until)))
+			return MMPATH_POLICY_KERNEL;
+		return MMPATH_POLICY_LIRS;
 	case MMPATH_MODE_MRU:
 		return MMPATH_POLICY_MRU;
 	default:
@@ -264,7 +284,7 @@ static void mmpath_resize(struct mmpath_replacer *r, unsigned long reach)
 		mmpath_contest_set_size(r->dom->contest, known, hirs);
 	if (r->dom->pools)
 		mmpath_pools_set_size(r->dom->pools, known, hirs);
-	if (r->mode == MMPATH_MODE_LRU)
+	if (mmpath_is_lru(r))
 		hirs = known;
 	mmpath_lirs_set_size(&r->lirs, known, hirs, mmpath_policy(r) == MMPATH_POLICY_MRU);
 }
@@ -317,6 +337,24 @@ static void mmpath_keep(struct mmpath_replacer *r, const struct mmpath_batch *b)
 }
 
 /*
+ * To write ahead is what LRU gains here. Of pages that are clean, or that a disk takes at
+ * once, the kernel's own reclaim gets rid with less ado: where seven in eight are, auto
+ * leaves it to that for a while.
+ */
+static void mmpath_weigh(struct mmpath_replacer *r)
+{
+	long written = atomic_long_read(&r->count[MMPATH_WRITTEN]) - r->written_seen;
+	long freed = atomic_long_read(&r->count[MMPATH_FREED]) - r->freed_seen;
+
+	if (r->mode != MMPATH_MODE_AUTO || !mmpath_is_lru(r) || written + freed < MMPATH_WEIGH)
+		return;
+	if (freed > 7 * written)
+		WRITE_ONCE(r->left_until, jiffies + MMPATH_LEAVE);
+	r->written_seen += written;
+	r->freed_seen += freed;
+}
+
+/*
  * Victims that are clean, or that a disk like zram takes at once, are freed: as good as
  * in the reserve, for so much can be charged without reclaim. Bounded: a policy that
  * names pages nobody can take is not asked for ever, nor at once again.
@@ -354,6 +392,7 @@ static void mmpath_refill(struct mmpath_replacer *r)
 		mmpath_keep(r, b);
 		mutex_unlock(&r->dom->lock);
 	}
+	mmpath_weigh(r);
 pause:
 	if (!freed && written == atomic_long_read(&r->count[MMPATH_WRITTEN]))
 		WRITE_ONCE(r->not_before, jiffies + MMPATH_PAUSE);
@@ -412,6 +451,7 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 	r->memcg = memcg;
 	r->target = MMPATH_RESERVE_LEAST;
 	r->not_before = jiffies;
+	r->left_until = jiffies;
 	spin_lock_init(&r->lock);
 	INIT_WORK(&r->work, mmpath_refill_fn);
 	if (mmpath_domain_start_lirs(dom, &r->lirs, MMPATH_REPLACE_PAGES)) {
@@ -510,7 +550,7 @@ bool mmpath_replaces_well(const struct mmpath_domain *dom)
 
 	mutex_lock(&mmpath_replace_mutex);
 	r = dom->replacer;
-	well = r && READ_ONCE(r->known) && r->mode != MMPATH_MODE_LRU &&
+	well = r && READ_ONCE(r->known) && !mmpath_is_lru(r) &&
 	       mmpath_policy(r) != MMPATH_POLICY_KERNEL &&
 	       (r->mode != MMPATH_MODE_REGION || READ_ONCE(r->pools.switches));
 	mutex_unlock(&mmpath_replace_mutex);
@@ -519,15 +559,11 @@ bool mmpath_replaces_well(const struct mmpath_domain *dom)
 
 static const char *mmpath_policy_name(const struct mmpath_replacer *r)
 {
-	static const char * const names[NR_MMPATH_POLICIES] = {
-		[MMPATH_POLICY_KERNEL] = "none",
-		[MMPATH_POLICY_MRU] = "mru",
-		[MMPATH_POLICY_LIRS] = "lirs",
-	};
-
-	if (r && (r->mode == MMPATH_MODE_LRU || r->mode == MMPATH_MODE_REGION))
-		return mmpath_mode_names[r->mode];
-	return names[r ? mmpath_policy(r) : MMPATH_POLICY_KERNEL];
+	if (!r || mmpath_policy(r) == MMPATH_POLICY_KERNEL)
+		return mmpath_mode_names[MMPATH_MODE_NONE];
+	if (mmpath_is_lru(r))
+		return mmpath_mode_names[MMPATH_MODE_LRU];
+	return mmpath_mode_names[r->mode == MMPATH_MODE_AUTO ? MMPATH_MODE_LIRS : r->mode];
 }
 
 /**

@@ -45,6 +45,9 @@ enum mmpath_replace_count {
  * @key: and whose it is, if there are pools
  * @work: fills the reserve
  * @not_before: jiffies; set when it could not
+ * @left_until: jiffies; auto leaves it to the kernel until then, unless LIRS is better
+ * @written_seen: count of victims when that was weighed
+ * @freed_seen: likewise
  * @known: pages in memory that the policy knows, at the last refill
  * @turn: of the kernel's own reclaim, in 1/256
  * @left_to: tasks whose reclaim is the kernel's own now, by a hash
@@ -66,7 +69,8 @@ struct mmpath_replacer {
 	struct mmpath_pools pools;
 	u64 block, block_end, key;
 	struct work_struct work;
-	unsigned long not_before;
+	unsigned long not_before, left_until;
+	long written_seen, freed_seen;
 	unsigned long known;
 	unsigned int turn;
 	unsigned long left_to;
