@@ -9,6 +9,7 @@
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/cputime.h>
+#include <linux/sched/mm.h>
 #include "internal.h"
 
 /*
@@ -136,7 +137,8 @@ static const struct mmpath_driver *mmpath_drv_of(const struct mmpath_ctx *ctx)
  * @nr: how many
  * @hot: returns for each whether its next touches would be filtered out
  *
- * Context: may sleep.
+ * Like a hook, but not from the program: so it takes a user of the mm, without which the
+ * driver's data go with it and nobody waits for SRCU. Context: may sleep.
  */
 void mmpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot)
 {
@@ -144,11 +146,14 @@ void mmpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, b
 	int idx;
 
 	memset(hot, 0, nr * sizeof(*hot));
+	if (!mmget_not_zero(ctx->mm))
+		return;
 	idx = srcu_read_lock(&mmpath_srcu);
 	drv = mmpath_ctx_of(ctx->mm) == ctx ? mmpath_drv_of(ctx) : NULL;
 	if (drv && drv->find_hot)
 		drv->find_hot(ctx, page, nr, hot);
 	srcu_read_unlock(&mmpath_srcu, idx);
+	mmput_async(ctx->mm);
 }
 
 bool __mmpath_hint_fault(struct vm_fault *vmf)

@@ -346,9 +346,9 @@ static void mmpath_weigh(struct mmpath_replacer *r)
 	long written = atomic_long_read(&r->count[MMPATH_WRITTEN]) - r->written_seen;
 	long freed = atomic_long_read(&r->count[MMPATH_FREED]) - r->freed_seen;
 
-	if (r->mode != MMPATH_MODE_AUTO || !mmpath_is_lru(r) || written + freed < MMPATH_WEIGH)
+	if (written + freed < MMPATH_WEIGH)
 		return;
-	if (freed > 7 * written)
+	if (r->mode == MMPATH_MODE_AUTO && mmpath_is_lru(r) && freed > 7 * written)
 		WRITE_ONCE(r->left_until, jiffies + MMPATH_LEAVE);
 	r->written_seen += written;
 	r->freed_seen += freed;
