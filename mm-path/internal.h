@@ -90,7 +90,7 @@ struct mmpath_recorder {
  * @mrc: its curve
  * @stopped: an allocation failed, the curve has ended
  * @lirs: which of them are in memory; NULL if nobody wants to know
- * @contest: which policy would miss least; NULL likewise
+ * @contest: which policy would miss least; NULL likewise, and without @lirs
  * @pools: memory of each region; NULL likewise
  * @replacer: who wants to, see replace.c
  * @nr_members: contexts in it

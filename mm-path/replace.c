@@ -427,7 +427,8 @@ static int mmpath_set_mode(struct mmpath_replacer *r, enum mmpath_mode mode)
 	WRITE_ONCE(r->mode, mode);
 	if (mode != MMPATH_MODE_REGION)
 		mmpath_domain_stop_pools(dom);
-	if (mode == MMPATH_MODE_AUTO && !dom->contest) {
+	/* without a policy it may have run out of memory meanwhile; no contest then */
+	if (mode == MMPATH_MODE_AUTO && dom->lirs && !dom->contest) {
 		mmpath_contest_init(&r->contest, &dom->mem, MMPATH_CONTEST_PAGES, r->lirs.shift);
 		dom->contest = &r->contest;
 	} else if (mode != MMPATH_MODE_AUTO && dom->contest) {
