@@ -54,6 +54,7 @@ struct loop {
 	size_t pages, rounds;
 	bool by_kernel;		/* touched by read() into them */
 	int cpu;		/* to run on, -1: any */
+	bool moves;		/* to the other one of two, each round */
 	bool stays;		/* and waits to be killed */
 	unsigned long at;	/* address of its pages, 0: any */
 };
@@ -70,20 +71,24 @@ static int touch_by_kernel(char *p, const struct loop *l)
 	return KSFT_PASS;
 }
 
+static int run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
 static int touch(void *arg)
 {
 	const struct loop *l = arg;
 	char *p = path_map(l->pages * PAGE, false);
 	volatile unsigned long *word;
-	cpu_set_t set;
 	size_t i;
 
-	if (l->cpu >= 0) {
-		CPU_ZERO(&set);
-		CPU_SET(l->cpu, &set);
-		if (sched_setaffinity(0, sizeof(set), &set))
-			return KSFT_FAIL;
-	}
+	if (l->cpu >= 0 && run_on(l->cpu))
+		return KSFT_FAIL;
 	if (l->at)
 		p = mremap(p, l->pages * PAGE, l->pages * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
 			   (void *)l->at);
@@ -93,6 +98,8 @@ static int touch(void *arg)
 		return touch_by_kernel(p, l);
 	mark_begin();
 	for (i = 0; i < l->pages * l->rounds; i++) {
+		if (l->moves && i % l->pages == 0 && run_on(i / l->pages % 2))
+			return KSFT_FAIL;
 		word = (unsigned long *)(p + i % l->pages * PAGE + i % l->pages % 500 * 8);
 		if ((*word)++ != i / l->pages)
 			return KSFT_FAIL;
@@ -187,8 +194,8 @@ static unsigned long misses(const struct path_curve *c, size_t pages)
 
 /*
  * A loop misses always until all of it fits, and then never. What else the program
- * touches shifts that by a few pages, and a program that goes to another CPU finds
- * some there in the PAB, from when it was there before.
+ * touches shifts that by a few pages. It stays on one CPU, or moves when it has come
+ * round: on another it would find pages in the PAB, from when it was there before.
  */
 static bool is_loop(const struct path_curve *c, size_t pages, size_t rounds)
 {
@@ -201,9 +208,9 @@ static bool is_loop(const struct path_curve *c, size_t pages, size_t rounds)
 	       c->cold >= pages && c->cold <= pages + SLACK;
 }
 
-static const struct loop loop = { .pages = PAGES, .rounds = ROUNDS, .cpu = -1 };
+static const struct loop loop = { .pages = PAGES, .rounds = ROUNDS };
 static const struct loop known = {
-	.pages = PAGES, .rounds = ROUNDS, .cpu = -1, .at = 0x200000000000,
+	.pages = PAGES, .rounds = ROUNDS, .at = 0x200000000000,
 };
 
 static void test_curve(const struct loop *l)
@@ -229,7 +236,7 @@ static void test_interrupt(void)
 
 static void test_kernel_copies(void)
 {
-	const struct loop l = { .pages = PAGES, .rounds = ROUNDS, .by_kernel = true, .cpu = -1 };
+	const struct loop l = { .pages = PAGES, .rounds = ROUNDS, .by_kernel = true };
 	struct path_curve c;
 
 	ksft_test_result(run(&l, &c) && is_loop(&c, PAGES, ROUNDS), "the kernel's copies\n");
@@ -478,6 +485,19 @@ static void test_hotplug(void)
 	ksft_test_result(good, "a CPU that went and came\n");
 }
 
+static void test_moves(void)
+{
+	const struct loop l = { .pages = PAGES, .rounds = 4 * ROUNDS, .moves = true };
+	struct path_curve c;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
+		ksft_test_result_skip("a program that moves: one CPU\n");
+		return;
+	}
+	ksft_test_result(run(&l, &c) && is_loop(&c, PAGES, l.rounds), "a program that moves\n");
+	free(c.misses);
+}
+
 static void test_parameters(void)
 {
 	bool good;
@@ -543,15 +563,12 @@ static void test_user_commands(void)
 #ifdef __x86_64__
 	long long before[2], after[2];
 	unsigned int i;
-	cpu_set_t set;
 
 	/* on each CPU, for each has a unit: VPATH_RESET, VPATH_MARK */
 	before[0] = path_get(PATH_VPATH "accesses");
 	before[1] = path_get(PATH_VPATH "logged");
 	for (i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); i++) {
-		CPU_ZERO(&set);
-		CPU_SET(i, &set);
-		sched_setaffinity(0, sizeof(set), &set);
+		run_on(i);
 		__asm__ __volatile__("nopl 0x50415404(%rax)\n\tnopl 0x50415440(%rax)");
 	}
 	after[0] = path_get(PATH_VPATH "accesses");
@@ -614,7 +631,7 @@ int main(int argc, char **argv)
 		return with_lies();
 	only_loop = argc > 1 && !strcmp(argv[1], "loop");
 	virtual_time = argc > 1 && !strcmp(argv[1], "virtual");
-	path_start(only_loop ? 1 : 25, 300);
+	path_start(only_loop ? 1 : 26, 300);
 	cg = path_cg(NULL, "vpath");
 	defaults();
 	path_set("enabled", "1");
@@ -636,6 +653,7 @@ int main(int argc, char **argv)
 	test_lossless();
 	test_contexts();
 	test_hotplug();
+	test_moves();
 	test_switches();
 	test_removal();
 	test_user_commands();
