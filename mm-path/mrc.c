@@ -208,11 +208,15 @@ void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight)
  * @first: tracking began with this burst; if not, what looked like a first
  *	touch was only the first in the burst, and is not one
  *
- * One interval is open at each depth. Out of memory nothing is censored.
+ * One interval is open at each depth. It belongs to the epoch that it began in, which is
+ * this one for no more pages than were touched in it: the topmost. What a burst that
+ * began earlier has left below them was logged without a pause, and stands for itself.
+ * Out of memory nothing is censored.
  */
 void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages, bool first)
 {
-	u64 page, nr;
+	struct mmpath_mrc_bin *bin;
+	u64 page, nr, now;
 
 	if (!first)
 		m->cold.now = 0;
@@ -224,8 +228,12 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages, bool first)
 	if (!m->open)
 		return;
 	for (page = 0; page < pages; page += nr) {
+		bin = &m->open[page >> ilog2(m->group_pages)];
 		nr = min_t(u64, m->group_pages, pages - page);
-		m->open[page >> ilog2(m->group_pages)].now += nr;
+		now = m->records.now > page ? min(nr, m->records.now - page) : 0;
+		bin->now += now;
+		bin->total += nr - now;
+		bin->recent += (nr - now) << RECENT_SHIFT;
 	}
 }
 

@@ -312,6 +312,29 @@ static void test_censored(void **state)
 	fixture_destroy(&f);
 }
 
+/* 100 pages in an epoch without a pause, and 1 more in one that is paused soon after. */
+static void test_long_burst(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 16);
+	mmpath_mrc_add(&f.m, MMPATH_COLD, 100);
+	mmpath_mrc_close_epoch(&f.m);
+	mmpath_mrc_add(&f.m, MMPATH_COLD, 1);
+	mmpath_mrc_censor(&f.m, 101, true);
+	mmpath_mrc_scale(&f.m, 1000, 1);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 1100);
+	assert_int_equal(total(&f, 0), 1100);
+	/* what the epoch before has left counts half by now */
+	assert_in_range(mmpath_mrc_misses(&f.m, MMPATH_MRC_RECENT, 0), 1045, 1050);
+	/* nothing has ended at any depth */
+	assert_int_equal(total(&f, 95), 1100);
+	assert_int_equal(total(&f, 112), 0);
+	fixture_destroy(&f);
+}
+
 /* One short burst after the other of a uniform trace, against all of it. */
 static void test_bursts(void **state)
 {
@@ -425,6 +448,7 @@ int main(void)
 		cmocka_unit_test(test_after_destroy),
 		cmocka_unit_test(test_scale),
 		cmocka_unit_test(test_censored),
+		cmocka_unit_test(test_long_burst),
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_curve_loop),
 		cmocka_unit_test(test_curve_uniform),
