@@ -11,6 +11,7 @@
  *	mmpath_memcg_mutex	which cgroups are tracked, and who shares (memcg.c, balance.c)
  *	 mmpath_replace_mutex	which have a policy (replace.c)
  *	mmpath_mutex		drivers, enabling, attach and detach, epochs
+ *	 ctx->alive		the mm is not taken down
  *	  mmap_lock		read, for the page tables; written by others
  *	    a driver's		for example of the log of hardware
  *	     ctx->lock		regions and models of one context
@@ -25,10 +26,12 @@
  * epochs takes mmpath_mutex; fork and exec do so without any mm lock.
  *
  * Lifetime: the table of contexts and mm->mmpath share one reference, others
- * come from mmpath_ctx_next(). A context pins its mm_struct (mmgrab()), and
- * takes a user (mmget_not_zero()) to look at page tables. With the last user
- * __mmput() comes here and drops the context; since nobody has a user then,
- * no hook can be running and nobody under mmpath_mutex can be at work in it.
+ * come from mmpath_ctx_next(). A context pins its mm_struct (mmgrab()). With the
+ * last user __mmput() comes here and drops the context; since nobody has a user
+ * then, no hook can be running. Who works for an epoch keeps page tables by ctx->alive,
+ * for which that waits. With a user of its own it would put the end of the program
+ * off to a worker, and who looked at the curve when the program is gone would look
+ * too early. Others take a user (mmget_not_zero()).
  */
 #define pr_fmt(fmt) "mmpath: " fmt
 
@@ -241,6 +244,7 @@ static struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int lo
 	kref_init(&ctx->ref);
 	spin_lock_init(&ctx->log_lock);
 	mutex_init(&ctx->lock);
+	mutex_init(&ctx->alive);
 	mmgrab(mm);
 	ctx->mm = mm;
 	return ctx;
@@ -410,8 +414,10 @@ static void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	int i;
 
+	mutex_lock(&ctx->alive);
 	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
 	mmpath_stop_driver(ctx, mm);
+	mutex_unlock(&ctx->alive);
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	for (i = 0; i < ctx->nr_domains; i++)
@@ -668,25 +674,27 @@ void mmpath_end_burst(struct mmpath_ctx *ctx)
 
 /* Epochs */
 
+static bool mmpath_ctx_gone(const struct mmpath_ctx *ctx)
+{
+	return rcu_access_pointer(ctx->mm->mmpath) != ctx;
+}
+
 /* The driver of @ctx, which neither goes nor loses the mm before mmpath_put_driver(). */
 static const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx *ctx)
 {
-	struct mm_struct *mm = ctx->mm;
-
-	if (!mmget_not_zero(mm))
-		return NULL;
 	mutex_lock(&mmpath_mutex);
-	if (ctx->drv && rcu_access_pointer(mm->mmpath) == ctx)
+	mutex_lock(&ctx->alive);
+	if (ctx->drv && !mmpath_ctx_gone(ctx))
 		return ctx->drv;
+	mutex_unlock(&ctx->alive);
 	mutex_unlock(&mmpath_mutex);
-	mmput_async(mm);
 	return NULL;
 }
 
 static void mmpath_put_driver(struct mmpath_ctx *ctx)
 {
+	mutex_unlock(&ctx->alive);
 	mutex_unlock(&mmpath_mutex);
-	mmput_async(ctx->mm);
 }
 
 static void mmpath_scan(const struct mmpath_driver *drv, struct mmpath_ctx *ctx)
@@ -736,6 +744,11 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 	WRITE_ONCE(ctx->epoch_own_ns, ctx->own_ns - own_ns);
 	mmpath_drain_driver(ctx);
 	mutex_lock(&ctx->lock);
+	/* what its last burst stands for is counted as it leaves */
+	if (mmpath_ctx_gone(ctx)) {
+		mutex_unlock(&ctx->lock);
+		return;
+	}
 	__mmpath_drain(ctx, true);
 	mmpath_coarsen_curves(ctx);
 	mmpath_regions_close_epoch(&ctx->regions, ctx->scale_num, ctx->scale_den);

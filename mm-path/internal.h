@@ -128,7 +128,8 @@ struct mmpath_domain {
  * struct mmpath_ctx - the context of one tracked mm
  * @ref: readers and workers hold one; the mm another until it is detached
  * @id: key in the table of contexts; never 0
- * @mm: pinned by mmgrab(); page tables only with mmget_not_zero()
+ * @mm: pinned by mmgrab(); page tables only with mmget_not_zero(), or @alive
+ * @alive: held, and the context not gone: nor does the mm go (core.c)
  * @pid: of the owner when it was attached, for people to read
  * @drv: the driver, NULL between two
  * @drv_data: the driver's
@@ -169,6 +170,7 @@ struct mmpath_ctx {
 	struct kref ref;
 	u32 id;
 	struct mm_struct *mm;
+	struct mutex alive;	/* see core.c */
 	pid_t pid;
 	const struct mmpath_driver *drv;
 	void *drv_data;

@@ -7,6 +7,7 @@
 #define _MM_PATH_CORE_KUNIT_H
 
 #include <kunit/test.h>
+#include <linux/delay.h>
 
 #define KT_LOG	64U
 
@@ -332,6 +333,48 @@ static void kt_domains(struct kunit *test)
 	kt_ctx_end(test, ctx, dom[0]);
 }
 
+static void kt_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+}
+
+static struct mm_struct *kt_ending_mm;
+
+static void kt_exit_fn(struct work_struct *work)
+{
+	__mmpath_exit(kt_ending_mm);
+}
+
+/* The end of a program waits for who works in it, and is not left to a worker. */
+static void kt_exit_waits(struct kunit *test)
+{
+	static const struct mmpath_driver drv = { .name = "kunit", .detach = kt_detach };
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	struct work_struct work;
+
+	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &ctx->id, ctx, XA_LIMIT(1, MMPATH_MAX_CTX),
+				       GFP_KERNEL), 0);
+	kref_get(&ctx->ref);
+	kt_ending_mm = ctx->mm;
+	rcu_assign_pointer(ctx->mm->mmpath, ctx);
+	ctx->drv = &drv;
+	mmpath_log(ctx, kt_page(0));
+	KUNIT_ASSERT_PTR_EQ(test, mmpath_get_driver(ctx), &drv);
+	INIT_WORK_ONSTACK(&work, kt_exit_fn);
+	queue_work(system_unbound_wq, &work);
+	msleep(20);
+	KUNIT_EXPECT_FALSE(test, mmpath_ctx_gone(ctx));
+	mmpath_put_driver(ctx);
+	flush_work(&work);
+	destroy_work_on_stack(&work);
+	KUNIT_EXPECT_TRUE(test, mmpath_ctx_gone(ctx));
+	KUNIT_EXPECT_NULL(test, mmpath_get_driver(ctx));
+	KUNIT_EXPECT_EQ(test, dom->nr_members, 0);
+	KUNIT_EXPECT_EQ(test, mmpath_mrc_records(&dom->mrc, MMPATH_MRC_TOTAL), 1);
+	mmpath_domain_destroy(dom);
+	mmpath_ctx_put(ctx);
+}
+
 static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_record_packing),
 	KUNIT_CASE(kt_log_full),
@@ -344,6 +387,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_half_full),
 	KUNIT_CASE(kt_feed_huge),
 	KUNIT_CASE(kt_domains),
+	KUNIT_CASE(kt_exit_waits),
 	{}
 };
 
