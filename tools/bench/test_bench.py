@@ -149,6 +149,44 @@ class Figures(unittest.TestCase):
                           asked)
         self.assertAlmostEqual(seen[0][1], (2 * 1000 / 730) ** 0.5)
 
+    def test_charges(self):
+        lines = ["#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION",
+                 "  a-b-7  [000] ..... 1.000010: mm_vmscan_memcg_reclaim_end: nr_reclaimed=1",
+                 "  a-b-7  [000] ..... 1.000100: mm_vmscan_memcg_reclaim_begin: order=0",
+                 "  kw-9   [000] ..... 1.000110: mm_vmscan_memcg_reclaim_begin: order=0",
+                 "  a-b-7  [000] ..... 1.000130: mm_vmscan_memcg_reclaim_end: nr_reclaimed=1",
+                 "  kw-9   [000] ..... 1.000150: mm_vmscan_memcg_reclaim_end: nr_reclaimed=1"]
+        with tempfile.NamedTemporaryFile("w", suffix=".charges") as file:
+            file.write("\n".join(lines))
+            file.flush()
+            took = [round(us) for us in bench.charges_us(file.name)]
+        self.assertEqual(took, [30, 40])
+        self.assertEqual([bench.percentile(took, p) for p in (50, 51, 99)], [30, 40, 40])
+        self.assertEqual(bench.percentile(range(1, 201), 99), 198)
+
+    def test_looks(self):
+        def look(seconds, *children):
+            return f"{seconds} " + " ".join(
+                f"{i}.usage_usec={us} {i}.workingset_refault_anon={n} {i}.workingset_refault_file=1"
+                for i, (us, n) in enumerate(children, 1))
+        # not yet converged; 100 and 90 a second; 120 in the last look; the first has ended
+        lines = [look(1, (0, 0), (0, 0)), look(2, (500000, 500), (500000, 9)),
+                 look(3, (1000000, 550), (1000000, 54)), look(4, (1500000, 610), (1500000, 99)),
+                 look(5, (1500000, 610), (2500000, 199))]
+        with tempfile.NamedTemporaryFile("w", suffix=".looks") as file:
+            file.write("\n".join(lines))
+            file.flush()
+            looks = bench.read_looks(file.name)
+        self.assertEqual(bench.rates_between(looks[1], looks[2]), [100, 90])
+        self.assertEqual(bench.rates_between(looks[3], looks[4]), [None, 100])
+        figures = bench.rates_of(looks, ["100", "-"])
+        self.assertEqual(figures["rate, 1"], 110)
+        self.assertAlmostEqual(figures["rates apart, %"], 100 * 20 / 110)
+        self.assertEqual(figures["looks kept, %"], 50)
+        self.assertNotIn("looks kept, %", bench.rates_of(looks, []))
+        with self.assertRaises(bench.Broken):
+            bench.rates_of(looks[3:], [])
+
     def test_least_faults(self):
         run = {"pages": 200, "memory": 60}
         self.assertEqual(bench.memory_of(run), 120)
