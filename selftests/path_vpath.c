@@ -245,7 +245,7 @@ static void test_kernel_copies(void)
 
 static void test_hot(void)
 {
-	const struct loop l = { .pages = PAB / 2, .rounds = 200, .cpu = -1 };
+	const struct loop l = { .pages = PAB / 2, .rounds = 200 };
 	struct path_curve c;
 
 	ksft_test_result(run(&l, &c) && c.records < PAB / 2 * 20, "hot pages are not logged\n");
@@ -284,6 +284,8 @@ static int touch_hot(void *arg)
 	char *p = path_map((l->pages + HOT) * PAGE, false), *hot = p + l->pages * PAGE;
 	size_t round, i;
 
+	if (run_on(l->cpu))
+		return KSFT_FAIL;
 	for (round = 0; round < l->rounds; round++) {
 		for (i = 0; i < l->pages; i++) {
 			p[i * PAGE]++;
@@ -302,7 +304,7 @@ static int touch_hot(void *arg)
  */
 static long hot_misses(unsigned int relog)
 {
-	const struct loop l = { .pages = PAGES, .rounds = 40, .cpu = 0 };
+	const struct loop l = { .pages = PAGES, .rounds = 40 };
 	long want = (l.rounds - 1) * PAGES * 3 / 4 + l.rounds * PAGES / 4;
 	struct path_curve c;
 	long more = -1;
@@ -334,7 +336,7 @@ static void test_duty(void)
 {
 	long long logged = path_get(PATH_VPATH "logged");
 	long long paused = path_get(PATH_VPATH "paused");
-	const struct loop l = { .pages = PAGES, .rounds = 4 * ROUNDS, .cpu = -1 };
+	const struct loop l = { .pages = PAGES, .rounds = 4 * ROUNDS };
 	struct path_curve c;
 	bool good;
 
@@ -360,7 +362,7 @@ static void test_duty(void)
  */
 static void test_rest(void)
 {
-	const struct loop l = { .pages = PAGES, .rounds = 20000, .cpu = -1 };
+	const struct loop l = { .pages = PAGES, .rounds = 20000 };
 	unsigned long below, above, want = l.pages * (l.rounds - 1);
 	long long paused = path_get(PATH_VPATH "paused");
 	struct path_curve c;
