@@ -409,6 +409,11 @@ err_put:
 	return ERR_PTR(ret);
 }
 
+static bool mmpath_ctx_gone(const struct mmpath_ctx *ctx)
+{
+	return rcu_access_pointer(ctx->mm->mmpath) != ctx;
+}
+
 /* The end of @ctx, whether its mm goes on (@mm, with a user) or not (NULL). */
 static void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
@@ -477,7 +482,7 @@ void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 
 	mutex_lock(&mmpath_mutex);
 	if (mmget_not_zero(mm)) {
-		if (rcu_access_pointer(mm->mmpath) == ctx && !mmpath_del_domain(ctx, dom))
+		if (!mmpath_ctx_gone(ctx) && !mmpath_del_domain(ctx, dom))
 			mmpath_detach(ctx, mm);
 		mmput_async(mm);
 	}
@@ -674,17 +679,13 @@ void mmpath_end_burst(struct mmpath_ctx *ctx)
 
 /* Epochs */
 
-static bool mmpath_ctx_gone(const struct mmpath_ctx *ctx)
-{
-	return rcu_access_pointer(ctx->mm->mmpath) != ctx;
-}
-
 /* The driver of @ctx, which neither goes nor loses the mm before mmpath_put_driver(). */
 static const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx *ctx)
 {
 	mutex_lock(&mmpath_mutex);
 	mutex_lock(&ctx->alive);
-	if (ctx->drv && !mmpath_ctx_gone(ctx))
+	/* without users it is about to go, and its end counts the rest */
+	if (ctx->drv && !mmpath_ctx_gone(ctx) && atomic_read(&ctx->mm->mm_users))
 		return ctx->drv;
 	mutex_unlock(&ctx->alive);
 	mutex_unlock(&mmpath_mutex);
@@ -882,7 +883,7 @@ static void mmpath_detach_all(void)
 	mmpath_for_each_ctx(ctx, id) {
 		if (!mmget_not_zero(ctx->mm))
 			continue;
-		if (rcu_access_pointer(ctx->mm->mmpath) == ctx)
+		if (!mmpath_ctx_gone(ctx))
 			mmpath_detach(ctx, ctx->mm);
 		mmput_async(ctx->mm);
 	}

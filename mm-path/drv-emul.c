@@ -850,11 +850,12 @@ static void emul_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
 	struct emul *e = ctx->drv_data;
 	u64 own_ns;
 
-	if (early) {
-		emul_exhausted(ctx, mm);
+	/* nobody runs it any more: what it ran is known at its end, which counts that */
+	if (mmpath_cpu_ns(mm) < e->cpu_ns)
 		return;
-	}
-	emul_exhausted(ctx, mm);	/* the kick may still be on its way */
+	emul_exhausted(ctx, mm);	/* also at the end: the kick may still be on its way */
+	if (early)
+		return;
 	own_ns = emul_account(ctx, mm);
 	e->resuming = READ_ONCE(e->paused);
 	if (!e->resuming && emul_param(EMUL_OVERHEAD_TARGET))

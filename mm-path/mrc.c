@@ -211,6 +211,7 @@ void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight)
  * One interval is open at each depth. It belongs to the epoch that it began in, which is
  * this one for no more pages than were touched in it: the topmost. What a burst that
  * began earlier has left below them was logged without a pause, and stands for itself.
+ * (The stack of MRU is in another order but for its top; there it is an estimate.)
  * Out of memory nothing is censored.
  */
 void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages, bool first)

@@ -359,7 +359,10 @@ static void kt_exit_waits(struct kunit *test)
 	rcu_assign_pointer(ctx->mm->mmpath, ctx);
 	ctx->drv = &drv;
 	mmpath_log(ctx, kt_page(0));
+	KUNIT_EXPECT_NULL(test, mmpath_get_driver(ctx));	/* no users */
+	atomic_inc(&ctx->mm->mm_users);
 	KUNIT_ASSERT_PTR_EQ(test, mmpath_get_driver(ctx), &drv);
+	atomic_dec(&ctx->mm->mm_users);
 	INIT_WORK_ONSTACK(&work, kt_exit_fn);
 	queue_work(system_unbound_wq, &work);
 	msleep(20);
