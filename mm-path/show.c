@@ -33,7 +33,10 @@ void mmpath_drain_domain(struct mmpath_domain *dom)
 	mmpath_for_each_ctx(ctx, id) {
 		if (!mmpath_ctx_in(ctx, dom))
 			continue;
+		/* not while it is detached: its driver is gone first, and its records later */
+		mutex_lock(&ctx->alive);
 		mmpath_drain(ctx);
+		mutex_unlock(&ctx->alive);
 		mutex_lock(&dom->lock);
 		mmpath_domain_note(dom, ctx);
 		mutex_unlock(&dom->lock);
