@@ -215,28 +215,26 @@ static int sim_touch(struct mmpath_lirs *l, u64 page)
 {
 	u64 room = max(l->size >> l->shift, 1ULL), victim;
 
-	if (!mmpath_lirs_resident(l, page))
+	if (!__mmpath_lirs_resident(l, page))
 		room--;
 	while (l->nr_lirs + l->nr_hirs > room)
 		mmpath_lirs_victim(l, &victim);
-	return mmpath_lirs_touch(l, page);
+	return __mmpath_lirs_touch(l, page);
 }
 
 /**
- * mmpath_contest_touch() - a page was touched
+ * __mmpath_contest_touch() - a page of the sample was touched
  * @c: the contest
  * @page: its number
  *
- * Return: 0, MMPATH_UNSAMPLED, or MMPATH_NOMEM: some simulation did not see it.
+ * Return: 0, or MMPATH_NOMEM: some simulation did not see it.
  */
-int mmpath_contest_touch(struct mmpath_contest *c, u64 page)
+int __mmpath_contest_touch(struct mmpath_contest *c, u64 page)
 {
 	unsigned int shift = c->seen.shift;
 	int p, seen, result, ret;
 	bool grown = false;
 
-	if (!mmpath_sampled(page, shift))
-		return MMPATH_UNSAMPLED;
 	seen = contest_see(c, page);
 	ret = min(seen, 0);
 	for (p = 0; p < NR_MMPATH_SIMS; p++) {

@@ -224,17 +224,19 @@ static u64 mmpath_domain_key(const struct mmpath_ctx *ctx, u32 region)
 	return (u64)ctx->id << 32 | region;
 }
 
+/* @rank: of @page; by it is told who has the page in his sample. */
 static void mmpath_domain_touch_policy(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
-				       u64 page, u32 region)
+				       u64 page, u64 rank, u32 region)
 {
 	int result = 0;
 
-	if (dom->contest)
-		mmpath_contest_touch(dom->contest, page);
-	if (dom->pools)
-		result = mmpath_pools_touch(dom->pools, mmpath_domain_key(ctx, region), page);
-	if (!dom->lirs || (result != MMPATH_NOMEM &&
-			   mmpath_lirs_touch(dom->lirs, page) != MMPATH_NOMEM))
+	if (dom->contest && mmpath_rank_sampled(rank, dom->contest->seen.shift))
+		__mmpath_contest_touch(dom->contest, page);
+	if (dom->pools && mmpath_rank_sampled(rank, dom->pools->shift))
+		result = __mmpath_pools_touch(dom->pools, mmpath_domain_key(ctx, region), page);
+	if (result != MMPATH_NOMEM && mmpath_rank_sampled(rank, dom->lirs->shift))
+		result = __mmpath_lirs_touch(dom->lirs, page);
+	if (result != MMPATH_NOMEM)
 		return;
 	/* nobody knows which pages are in memory: reclaim is the kernel's again */
 	mmpath_domain_stop_policy(dom);
@@ -242,18 +244,28 @@ static void mmpath_domain_touch_policy(struct mmpath_domain *dom, struct mmpath_
 	trace_mmpath_drop(ctx->id, ctx->pid, "replacement out of memory");
 }
 
-void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page,
+/**
+ * mmpath_domain_touch() - a page of a member was touched
+ * @dom: the domain, whose lock is held
+ * @ctx: the member
+ * @page: number of the page
+ * @rank: its mmpath_rank(); in the domain, where other pages have its number too, the same
+ * @region: id of its region
+ * @again: only raise it, see mmpath_region_touch()
+ */
+void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page, u64 rank,
 			 u32 region, bool again)
 {
+	u32 weight = 1U << dom->lru.shift;
 	s64 distance;
 
 	lockdep_assert_held(&dom->lock);
-	mmpath_domain_touch_policy(dom, ctx, mmpath_domain_page(ctx, page), region);
-	if (dom->stopped)
+	page = mmpath_domain_page(ctx, page);
+	if (dom->lirs)
+		mmpath_domain_touch_policy(dom, ctx, page, rank, region);
+	if (dom->stopped || !mmpath_rank_sampled(rank, dom->lru.shift))
 		return;
-	distance = mmpath_stack_touch(&dom->lru, mmpath_domain_page(ctx, page));
-	if (distance == MMPATH_UNSAMPLED)
-		return;
+	distance = __mmpath_stack_touch(&dom->lru, page);
 	if (distance == MMPATH_NOMEM) {
 		dom->stopped = true;
 		mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
@@ -261,9 +273,10 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 		return;
 	}
 	/* now: it may be unmapped before anybody looks */
-	dom->footprint = max(dom->footprint, mmpath_stack_footprint(&dom->lru));
+	if (distance == MMPATH_COLD)
+		dom->footprint = max(dom->footprint, mmpath_stack_footprint(&dom->lru));
 	if (!again)
-		mmpath_mrc_add(&dom->mrc, distance, 1U << dom->lru.shift);
+		mmpath_mrc_add(&dom->mrc, distance, weight);
 }
 
 /**

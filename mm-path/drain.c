@@ -59,47 +59,57 @@ static bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
 	return READ_ONCE(ctx->log_pages) >= ctx->log_size / 2;
 }
 
-/* One page of a record: the region, then every merged stack. */
-static void mmpath_feed_page(struct mmpath_ctx *ctx, u64 page, bool again)
+/* One page of a record: its region, then every merged stack. */
+static void mmpath_feed_page(struct mmpath_ctx *ctx, struct mmpath_region *region, u64 page,
+			     u64 rank, bool again)
 {
 	unsigned int stopped = ctx->regions.nr_stopped;
-	struct mmpath_region *region;
 	int i;
 
 	WRITE_ONCE(ctx->fed, ctx->fed + 1);
-	if (again)
-		region = mmpath_regions_raise(&ctx->regions, page);
-	else
-		region = mmpath_regions_touch(&ctx->regions, page);
-	if (ctx->regions.nr_stopped != stopped) {
+	mmpath_region_touch(&ctx->regions, region, page, rank, again);
+	if (unlikely(ctx->regions.nr_stopped != stopped)) {
 		mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
 		trace_mmpath_drop(ctx->id, ctx->pid, "region out of memory");
 	}
 	for (i = 0; i < ctx->nr_domains; i++)
-		mmpath_domain_touch(ctx->domains[i], ctx, page, region->id, again);
+		mmpath_domain_touch(ctx->domains[i], ctx, page, rank, region->id, again);
 }
 
-/* A record of a huge page stands for all its pages, of which we sample. */
-static void mmpath_feed(struct mmpath_ctx *ctx, unsigned long record)
+static void mmpath_record_in_domains(struct mmpath_ctx *ctx, unsigned long record)
 {
-	unsigned int order = mmpath_record_order(record), shift = ctx->shift;
-	bool again = record & MMPATH_RECORD_AGAIN;
-	u64 page, first = record >> PAGE_SHIFT, last = first + (1UL << order) - 1;
-	u64 block;
 	int i;
 
 	for (i = 0; i < ctx->nr_domains; i++)
-		mmpath_domain_log(ctx->domains[i], ctx, record);
-	if (!order) {
-		if (mmpath_sampled(first, shift))
-			mmpath_feed_page(ctx, first, again);
-		return;
-	}
+		if (READ_ONCE(ctx->domains[i]->recorder))
+			mmpath_domain_log(ctx->domains[i], ctx, record);
+}
+
+/* A record of a huge page stands for all its pages, of which we sample. */
+static void mmpath_feed_huge(struct mmpath_ctx *ctx, unsigned long record)
+{
+	u64 page, first = record >> PAGE_SHIFT, block;
+	u64 last = first + (1UL << mmpath_record_order(record)) - 1;
+	unsigned int shift = ctx->shift;
+
 	for (block = first >> shift; block <= last >> shift; block++) {
 		page = mmpath_sample_of_block(block, shift);
 		if (page >= first && page <= last)
-			mmpath_feed_page(ctx, page, again);
+			mmpath_feed_page(ctx, mmpath_regions_find(&ctx->regions, page), page,
+					 mmpath_rank(page), record & MMPATH_RECORD_AGAIN);
 	}
+}
+
+static void mmpath_feed(struct mmpath_ctx *ctx, unsigned long record)
+{
+	u64 page = record >> PAGE_SHIFT, rank = mmpath_rank(page);
+
+	mmpath_record_in_domains(ctx, record);
+	if (mmpath_record_order(record))
+		mmpath_feed_huge(ctx, record);
+	else if (mmpath_rank_sampled(rank, ctx->shift))
+		mmpath_feed_page(ctx, mmpath_regions_find(&ctx->regions, page), page, rank,
+				 record & MMPATH_RECORD_AGAIN);
 }
 
 /* The next records' places in the stacks are loaded side by side. */
@@ -186,7 +196,10 @@ static unsigned int mmpath_least_shift(const struct mmpath_ctx *ctx)
 	return shift;
 }
 
-/* Where the last page of a batch was, and which pages are wanted there */
+/*
+ * Where the last page of a batch was, and which pages were wanted there when it was found:
+ * fewer later, if the sample has become coarser.
+ */
 struct mmpath_spot {
 	u64 first, nr;
 	unsigned int shift;
@@ -220,23 +233,29 @@ void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, uns
 {
 	struct mmpath_spot spot = { };
 	unsigned int i;
-	u64 page;
+	u64 page, rank;
 
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	mmpath_lock_domains(ctx, true);
 	for (i = 0; i < nr; i++) {
 		page = records[i] >> PAGE_SHIFT;
+		if (unlikely(mmpath_record_order(records[i]))) {
+			mmpath_feed(ctx, records[i]);
+			continue;
+		}
 		if (page - spot.first >= spot.nr)
 			mmpath_find_spot(ctx, &spot, page, mmpath_least_shift(ctx));
-		if (likely(!mmpath_record_order(records[i]) &&
-			   !mmpath_sampled(page, spot.shift))) {
+		rank = mmpath_rank(page);
+		if (!mmpath_rank_sampled(rank, spot.shift)) {
 			/* in no stack's sample: its region counts it, and that is all */
 			spot.region->records++;
 			continue;
 		}
-		mmpath_feed(ctx, records[i]);
-		spot.nr = 0;	/* the sample may have become coarser */
+		mmpath_record_in_domains(ctx, records[i]);
+		if (mmpath_rank_sampled(rank, ctx->shift))
+			mmpath_feed_page(ctx, spot.region, page, rank,
+					 records[i] & MMPATH_RECORD_AGAIN);
 	}
 	mmpath_unlock_domains(ctx);
 	mutex_unlock(&ctx->lock);

@@ -402,7 +402,7 @@ int mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs
 			     u32 max_pages);
 void mmpath_domain_stop_policy(struct mmpath_domain *dom);
 unsigned int mmpath_domain_shift(const struct mmpath_domain *dom);
-void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page,
+void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page, u64 rank,
 			 u32 region, bool again);
 void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 			    const u64 *page, unsigned int nr);

@@ -251,13 +251,6 @@ static u32 page_find(struct mmpath_lirs *l, u64 page)
 	return id ? *mmpath_index_at(&l->index, id) : 0;
 }
 
-static u32 page_peek(const struct mmpath_lirs *l, u64 page)
-{
-	u32 id = mmpath_sampled(page, l->shift) ? mmpath_index_peek(&l->index, page) : 0;
-
-	return id ? *mmpath_index_at(&l->index, id) : 0;
-}
-
 /* At the bottom of S is a LIR page: one below has no smaller distance. */
 static void prune(struct mmpath_lirs *l)
 {
@@ -458,7 +451,7 @@ static bool becomes_lir(const struct mmpath_lirs *l, const struct node *node)
 }
 
 /**
- * mmpath_lirs_touch() - a page was touched, and is in memory from now on
+ * __mmpath_lirs_touch() - a page of the sample was touched, and is in memory from now on
  * @l: the model
  * @page: its number
  *
@@ -466,17 +459,14 @@ static bool becomes_lir(const struct mmpath_lirs *l, const struct node *node)
  * not in memory. Constant time but for the touch that halves the sample, and for HIR
  * pages that leave S, each of which had come there in a touch of its own.
  *
- * Return: MMPATH_LIRS_HIT if it was in memory, MMPATH_LIRS_MISS, MMPATH_UNSAMPLED,
- * or MMPATH_NOMEM.
+ * Return: MMPATH_LIRS_HIT if it was in memory, MMPATH_LIRS_MISS, or MMPATH_NOMEM.
  */
-int mmpath_lirs_touch(struct mmpath_lirs *l, u64 page)
+int __mmpath_lirs_touch(struct mmpath_lirs *l, u64 page)
 {
 	u32 place, bottom = l->stack.last;
 	struct node *node;
 	bool hit, known, was_lir;
 
-	if (!mmpath_sampled(page, l->shift))
-		return MMPATH_UNSAMPLED;
 	place = page_find(l, page);
 	known = place;
 	if (!place)
@@ -569,15 +559,15 @@ void mmpath_lirs_keep(struct mmpath_lirs *l, u64 page)
 }
 
 /**
- * mmpath_lirs_resident() - is a page in memory?
+ * __mmpath_lirs_resident() - is a page of the sample in memory?
  * @l: the model
  * @page: its number
  *
- * Return: whether it is; false if it is not sampled.
+ * Return: whether it is.
  */
-bool mmpath_lirs_resident(const struct mmpath_lirs *l, u64 page)
+bool __mmpath_lirs_resident(struct mmpath_lirs *l, u64 page)
 {
-	u32 place = page_peek(l, page);
+	u32 place = page_find(l, page);
 
 	return place && in_memory(node_at(l, place));
 }

@@ -470,7 +470,7 @@ static s64 stack_raise(struct mmpath_stack *s, u32 id, u32 *place)
 }
 
 /**
- * mmpath_stack_touch() - a page was touched
+ * __mmpath_stack_touch() - a page of the sample was touched
  * @s: the stack
  * @page: its number
  *
@@ -481,15 +481,13 @@ static s64 stack_raise(struct mmpath_stack *s, u32 id, u32 *place)
  *
  * Return: the reuse distance in pages: the number of distinct other sampled
  * pages touched since the last touch of this one, times 2^shift, with the
- * shift before the call; or MMPATH_COLD, MMPATH_UNSAMPLED, MMPATH_NOMEM.
+ * shift before the call; or MMPATH_COLD, MMPATH_NOMEM.
  */
-s64 mmpath_stack_touch(struct mmpath_stack *s, u64 page)
+s64 __mmpath_stack_touch(struct mmpath_stack *s, u64 page)
 {
 	u32 id, *place, room = s->room;
 	s64 distance;
 
-	if (!mmpath_sampled(page, s->shift))
-		return MMPATH_UNSAMPLED;
 	if (s->head == room && log_grow(s))
 		return MMPATH_NOMEM;
 	id = mmpath_index_find(&s->index, page);

@@ -103,10 +103,25 @@ static inline u64 mmpath_unmix(u64 x)
 	return x * MMPATH_UNMIX_1 & MMPATH_VPN_MASK;
 }
 
-/* Is @page in the sample that keeps one page in 2^@shift? */
+/*
+ * What decides it, for all shifts at once: a page that several models are asked about is
+ * ranked once.
+ */
+static inline u64 mmpath_rank(u64 page)
+{
+	return mmpath_mix(mmpath_reverse(page & MMPATH_VPN_MASK));
+}
+
+/* Is a page of this rank in the sample that keeps one page in 2^@shift? */
+static inline bool mmpath_rank_sampled(u64 rank, unsigned int shift)
+{
+	return !(rank >> (MMPATH_VPN_BITS - shift));
+}
+
+/* Is @page? */
 static inline bool mmpath_sampled(u64 page, unsigned int shift)
 {
-	return !(mmpath_mix(mmpath_reverse(page & MMPATH_VPN_MASK)) >> (MMPATH_VPN_BITS - shift));
+	return mmpath_rank_sampled(mmpath_rank(page), shift);
 }
 
 /* The one sampled page in the block [@block << @shift, (@block + 1) << @shift). */
@@ -150,7 +165,8 @@ struct mmpath_stack {
 int mmpath_stack_init(struct mmpath_stack *s, struct mmpath_mem *mem,
 		      unsigned long max_pages, unsigned int shift);
 void mmpath_stack_destroy(struct mmpath_stack *s);
-s64 mmpath_stack_touch(struct mmpath_stack *s, u64 page);
+/* of a page that is in its sample */
+s64 __mmpath_stack_touch(struct mmpath_stack *s, u64 page);
 void mmpath_stack_prefetch(const struct mmpath_stack *s, const u64 *page, unsigned int nr);
 void mmpath_stack_forget(struct mmpath_stack *s, u64 first, u64 nr);
 int mmpath_stack_move(struct mmpath_stack *s, u64 from, u64 to, u64 nr);
@@ -161,6 +177,20 @@ size_t mmpath_stack_bytes(const struct mmpath_stack *s);
 /* pages in order: up from the bottom (least recent), or up from @page */
 bool mmpath_stack_bottom(const struct mmpath_stack *s, u64 *page);
 bool mmpath_stack_above(const struct mmpath_stack *s, u64 *page);
+
+/**
+ * mmpath_stack_touch() - a page was touched
+ * @s: the stack
+ * @page: its number
+ *
+ * Return: as __mmpath_stack_touch(), or MMPATH_UNSAMPLED.
+ */
+static inline s64 mmpath_stack_touch(struct mmpath_stack *s, u64 page)
+{
+	if (!mmpath_sampled(page, s->shift))
+		return MMPATH_UNSAMPLED;
+	return __mmpath_stack_touch(s, page);
+}
 
 /*
  * mru_stack.c: Mattson's general stack with MRU priority. Always bounded:
@@ -180,12 +210,27 @@ struct mmpath_mru {
 int mmpath_mru_init(struct mmpath_mru *s, struct mmpath_mem *mem,
 		    unsigned int max_pages, unsigned int shift);
 void mmpath_mru_destroy(struct mmpath_mru *s);
-s64 mmpath_mru_touch(struct mmpath_mru *s, u64 page);
+/* of a page that is in its sample */
+s64 __mmpath_mru_touch(struct mmpath_mru *s, u64 page);
 void mmpath_mru_forget(struct mmpath_mru *s, u64 first, u64 nr);
 int mmpath_mru_move(struct mmpath_mru *s, u64 from, u64 to, u64 nr);
 size_t mmpath_mru_bytes(const struct mmpath_mru *s);
 int mmpath_mru_set_shift(struct mmpath_mru *s, unsigned int shift);
 void mmpath_mru_reset(struct mmpath_mru *s, unsigned int shift);
+
+/**
+ * mmpath_mru_touch() - a page was touched
+ * @s: the stack
+ * @page: its number
+ *
+ * Return: as __mmpath_mru_touch(), or MMPATH_UNSAMPLED.
+ */
+static inline s64 mmpath_mru_touch(struct mmpath_mru *s, u64 page)
+{
+	if (!mmpath_sampled(page, s->shift))
+		return MMPATH_UNSAMPLED;
+	return __mmpath_mru_touch(s, page);
+}
 
 /*
  * mrc.c: lambda, the number of misses as a function of memory (thesis 4.2.2),
@@ -307,9 +352,8 @@ int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr);
 int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to, u64 nr_to);
 struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page);
-/* one record: find the region, its stacks, its curves; returns the region */
-struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *rs, u64 page);
-struct mmpath_region *mmpath_regions_raise(struct mmpath_regions *rs, u64 page);
+void mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region, u64 page,
+			 u64 rank, bool again);
 void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigned int nr);
 void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift);
@@ -330,6 +374,21 @@ static inline struct mmpath_region *mmpath_regions_find(struct mmpath_regions *r
 	if (rs->last < rs->nr_extents && page - e->first < e->nr)
 		return e->region;
 	return __mmpath_regions_find(rs, page);
+}
+
+/**
+ * mmpath_regions_touch() - a page was touched
+ * @rs: the regions
+ * @page: its number
+ *
+ * Return: its region, which has seen it.
+ */
+static inline struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *rs, u64 page)
+{
+	struct mmpath_region *region = mmpath_regions_find(rs, page);
+
+	mmpath_region_touch(rs, region, page, mmpath_rank(page), false);
+	return region;
 }
 
 /*
@@ -364,16 +423,41 @@ int mmpath_lirs_init(struct mmpath_lirs *l, struct mmpath_mem *mem, u32 max_page
 void mmpath_lirs_destroy(struct mmpath_lirs *l);
 void mmpath_lirs_reset(struct mmpath_lirs *l, unsigned int shift);
 void mmpath_lirs_set_size(struct mmpath_lirs *l, u64 size, u64 hirs, bool fixed);
-int mmpath_lirs_touch(struct mmpath_lirs *l, u64 page);
+/* of a page that is in its sample */
+int __mmpath_lirs_touch(struct mmpath_lirs *l, u64 page);
 bool mmpath_lirs_victim(struct mmpath_lirs *l, u64 *page);
 void mmpath_lirs_evicted(struct mmpath_lirs *l, u64 page);
 void mmpath_lirs_keep(struct mmpath_lirs *l, u64 page);
-bool mmpath_lirs_resident(const struct mmpath_lirs *l, u64 page);
+bool __mmpath_lirs_resident(struct mmpath_lirs *l, u64 page);
 void mmpath_lirs_forget(struct mmpath_lirs *l, u64 first, u64 nr);
 int mmpath_lirs_move(struct mmpath_lirs *l, u64 from, u64 to, u64 nr);
 int mmpath_lirs_set_shift(struct mmpath_lirs *l, unsigned int shift);
 int mmpath_lirs_refine(struct mmpath_lirs *l, unsigned int shift);
 size_t mmpath_lirs_bytes(const struct mmpath_lirs *l);
+
+/**
+ * mmpath_lirs_touch() - a page was touched, and is in memory from now on
+ * @l: the model
+ * @page: its number
+ *
+ * Return: as __mmpath_lirs_touch(), or MMPATH_UNSAMPLED.
+ */
+static inline int mmpath_lirs_touch(struct mmpath_lirs *l, u64 page)
+{
+	return mmpath_sampled(page, l->shift) ? __mmpath_lirs_touch(l, page) : MMPATH_UNSAMPLED;
+}
+
+/**
+ * mmpath_lirs_resident() - is a page in memory?
+ * @l: the model
+ * @page: its number
+ *
+ * Return: whether it is; false if it is not sampled.
+ */
+static inline bool mmpath_lirs_resident(struct mmpath_lirs *l, u64 page)
+{
+	return mmpath_sampled(page, l->shift) && __mmpath_lirs_resident(l, page);
+}
 
 /*
  * contest.c: which policy would miss least? Each is simulated in a small memory
@@ -410,13 +494,27 @@ int mmpath_contest_init(struct mmpath_contest *c, struct mmpath_mem *mem, u32 ma
 void mmpath_contest_destroy(struct mmpath_contest *c);
 void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift);
 void mmpath_contest_set_size(struct mmpath_contest *c, u64 pages, u64 pab_pages);
-int mmpath_contest_touch(struct mmpath_contest *c, u64 page);
+/* of a page that is in its sample */
+int __mmpath_contest_touch(struct mmpath_contest *c, u64 page);
 void mmpath_contest_forget(struct mmpath_contest *c, u64 first, u64 nr);
 int mmpath_contest_move(struct mmpath_contest *c, u64 from, u64 to, u64 nr);
 int mmpath_contest_set_shift(struct mmpath_contest *c, unsigned int shift);
 void mmpath_contest_close_epoch(struct mmpath_contest *c);
 enum mmpath_policy mmpath_contest_winner(const struct mmpath_contest *c);
 size_t mmpath_contest_bytes(const struct mmpath_contest *c);
+
+/**
+ * mmpath_contest_touch() - a page was touched
+ * @c: the contest
+ * @page: its number
+ *
+ * Return: as __mmpath_contest_touch(), or MMPATH_UNSAMPLED.
+ */
+static inline int mmpath_contest_touch(struct mmpath_contest *c, u64 page)
+{
+	return mmpath_sampled(page, c->seen.shift) ? __mmpath_contest_touch(c, page) :
+						     MMPATH_UNSAMPLED;
+}
 
 /* divide.c: who gets how much memory? (thesis 4.4) */
 #define MMPATH_STEPS		128U	/* that memory is divided in, at most */
@@ -497,7 +595,8 @@ int mmpath_pools_init(struct mmpath_pools *ps, struct mmpath_mem *mem, u32 max_p
 		      unsigned int shift);
 void mmpath_pools_destroy(struct mmpath_pools *ps);
 struct mmpath_pool *mmpath_pools_find(struct mmpath_pools *ps, u64 key);
-int mmpath_pools_touch(struct mmpath_pools *ps, u64 key, u64 page);
+/* of a page that is in their sample */
+int __mmpath_pools_touch(struct mmpath_pools *ps, u64 key, u64 page);
 bool mmpath_pools_victim(struct mmpath_pools *ps, u64 *page, u64 *key);
 void mmpath_pools_keep(struct mmpath_pools *ps, u64 key, u64 page);
 void mmpath_pools_forget(struct mmpath_pools *ps, u64 first, u64 nr);
@@ -510,5 +609,19 @@ void mmpath_pools_judge(struct mmpath_pools *ps, u64 key, const struct mmpath_mr
 void mmpath_pools_close_epoch(struct mmpath_pools *ps);
 u64 mmpath_pool_has(const struct mmpath_pool *pool);
 u64 mmpath_pools_known(const struct mmpath_pools *ps);
+
+/**
+ * mmpath_pools_touch() - a page was touched, and is in memory from now on
+ * @ps: the pools
+ * @key: of its region
+ * @page: its number
+ *
+ * Return: as __mmpath_pools_touch(), or MMPATH_UNSAMPLED.
+ */
+static inline int mmpath_pools_touch(struct mmpath_pools *ps, u64 key, u64 page)
+{
+	return mmpath_sampled(page, ps->shift) ? __mmpath_pools_touch(ps, key, page) :
+						 MMPATH_UNSAMPLED;
+}
 
 #endif /* _MM_PATH_MODEL_H */

@@ -162,8 +162,8 @@ static void double_group(struct mmpath_mrc *m)
 	m->group_pages *= 2;
 }
 
-/* The bin of a distance; makes room for it. */
-static u64 bin_of(struct mmpath_mrc *m, u64 distance)
+/* The same, of a distance beyond the last bin */
+static u64 bin_beyond(struct mmpath_mrc *m, u64 distance)
 {
 	u64 bin;
 
@@ -175,6 +175,14 @@ static u64 bin_of(struct mmpath_mrc *m, u64 distance)
 		double_group(m);
 	}
 	return bin;
+}
+
+/* The bin of a distance; makes room for it. */
+static u64 bin_of(struct mmpath_mrc *m, u64 distance)
+{
+	u64 bin = distance >> ilog2(m->group_pages);
+
+	return bin < m->nr_bins ? bin : bin_beyond(m, distance);
 }
 
 /**

@@ -167,7 +167,7 @@ static s64 mru_add(struct mmpath_mru *s, u64 page)
 }
 
 /**
- * mmpath_mru_touch() - a page was touched
+ * __mmpath_mru_touch() - a page of the sample was touched
  * @s: the stack
  * @page: its number
  *
@@ -175,15 +175,12 @@ static s64 mru_add(struct mmpath_mru *s, u64 page)
  * the touch that halves the sample.
  *
  * Return: pages of memory - 1 that MRU needs for this touch to hit, so that it
- * hits with M pages if it is less than M; or MMPATH_COLD, MMPATH_UNSAMPLED,
- * MMPATH_NOMEM.
+ * hits with M pages if it is less than M; or MMPATH_COLD, MMPATH_NOMEM.
  */
-s64 mmpath_mru_touch(struct mmpath_mru *s, u64 page)
+s64 __mmpath_mru_touch(struct mmpath_mru *s, u64 page)
 {
 	u32 id, depth;
 
-	if (!mmpath_sampled(page, s->shift))
-		return MMPATH_UNSAMPLED;
 	id = mmpath_index_find(&s->index, page);
 	if (!id || !*mmpath_index_at(&s->index, id))
 		return mru_add(s, page);

@@ -183,24 +183,22 @@ static void pools_align(struct mmpath_pools *ps)
 }
 
 /**
- * mmpath_pools_touch() - a page was touched, and is in memory from now on
+ * __mmpath_pools_touch() - a page of the sample was touched, and is in memory from now on
  * @ps: the pools
  * @key: of its region
  * @page: its number
  *
- * Return: as mmpath_lirs_touch().
+ * Return: as __mmpath_lirs_touch().
  */
-int mmpath_pools_touch(struct mmpath_pools *ps, u64 key, u64 page)
+int __mmpath_pools_touch(struct mmpath_pools *ps, u64 key, u64 page)
 {
 	struct mmpath_pool *pool;
 	int result;
 
-	if (!mmpath_sampled(page, ps->shift))
-		return MMPATH_UNSAMPLED;
 	pool = pool_get(ps, key);
-	result = mmpath_lirs_touch(&pool->pages, page);
+	result = __mmpath_lirs_touch(&pool->pages, page);
 	if (result == MMPATH_LIRS_MISS && pool != ps->old &&
-	    mmpath_lirs_resident(&ps->old->pages, page)) {
+	    __mmpath_lirs_resident(&ps->old->pages, page)) {
 		mmpath_lirs_forget(&ps->old->pages, page, 1);
 		result = MMPATH_LIRS_HIT;
 	}

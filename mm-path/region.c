@@ -474,66 +474,57 @@ struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 	return rs->extents[i].region;
 }
 
-static int region_touch(struct mmpath_region *region, u64 page, bool again)
+static int region_mru_touch(struct mmpath_region *region, u64 page, u64 rank, bool again)
 {
-	u32 weight = 1U << region->lru.shift;
-	s64 distance = mmpath_stack_touch(&region->lru, page);
+	u32 weight;
+	s64 distance;
 
-	if (distance == MMPATH_NOMEM)
-		return -ENOMEM;
-	if (distance == MMPATH_UNSAMPLED)
-		return 0;
-	if (!again)
-		mmpath_mrc_add(&region->lru_mrc, distance, weight);
 	if (region->mru.shift < region->lru.shift)
 		mmpath_mru_set_shift(&region->mru, region->lru.shift);
+	if (!mmpath_rank_sampled(rank, region->mru.shift))
+		return 0;
 	weight = 1U << region->mru.shift;
-	distance = mmpath_mru_touch(&region->mru, page);
+	distance = __mmpath_mru_touch(&region->mru, page);
 	if (distance == MMPATH_NOMEM)
 		return -ENOMEM;
-	if (distance != MMPATH_UNSAMPLED && !again)
+	if (!again)
 		mmpath_mrc_add(&region->mru_mrc, distance, weight);
 	return 0;
 }
 
-/**
- * mmpath_regions_touch() - a page was touched
- * @rs: the regions
- * @page: its number
- *
- * Feeds the stacks and the curves of its region. A region whose model finds
- * no memory stops: it is still found, but has no model any more.
- *
- * Return: the region.
- */
-struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *rs, u64 page)
+static int region_touch(struct mmpath_region *region, u64 page, u64 rank, bool again)
 {
-	struct mmpath_region *region = mmpath_regions_find(rs, page);
+	u32 weight = 1U << region->lru.shift;
+	s64 distance;
 
-	region->records++;
-	if (!region->stopped && region_touch(region, page, false))
-		region_stop(rs, region);
-	return region;
+	if (!mmpath_rank_sampled(rank, region->lru.shift))
+		return 0;
+	distance = __mmpath_stack_touch(&region->lru, page);
+	if (distance == MMPATH_NOMEM)
+		return -ENOMEM;
+	if (!again)
+		mmpath_mrc_add(&region->lru_mrc, distance, weight);
+	return region_mru_touch(region, page, rank, again);
 }
 
 /**
- * mmpath_regions_raise() - a page is still being touched
+ * mmpath_region_touch() - a page was touched
  * @rs: the regions
+ * @region: its region, see mmpath_regions_find()
  * @page: its number
+ * @rank: its mmpath_rank()
+ * @again: it has not left the page access buffer: the touch hits with any memory there
+ *	is a curve for, and is not counted; but the page belongs to the top of the stacks
  *
- * It has not left the page access buffer: that touch hits with any memory there is a
- * curve for, and is not counted. But the page belongs to the top of the stacks.
- *
- * Return: the region.
+ * Feeds the stacks and the curves of its region. A region whose model finds
+ * no memory stops: it is still found, but has no model any more.
  */
-struct mmpath_region *mmpath_regions_raise(struct mmpath_regions *rs, u64 page)
+void mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region, u64 page,
+			 u64 rank, bool again)
 {
-	struct mmpath_region *region = mmpath_regions_find(rs, page);
-
 	region->records++;
-	if (!region->stopped && region_touch(region, page, true))
+	if (!region->stopped && region_touch(region, page, rank, again))
 		region_stop(rs, region);
-	return region;
 }
 
 /**

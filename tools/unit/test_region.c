@@ -450,10 +450,13 @@ static void test_sampled_curves(void **state)
 	fixture_init(&f);
 	mmpath_regions_set_shift(&f.rs, 3);
 	map(&f, 8192, 4096);
+	region = mmpath_regions_find(&f.rs, 8192);
+	assert_int_equal(mmpath_mru_set_shift(&region->mru, 4), 0);
 	for (round = 0; round < 3; round++)
 		touch(&f, 8192, 4096);
-	region = mmpath_regions_find(&f.rs, 8192);
 	assert_int_equal(region->lru.shift, 3);
+	assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_TOTAL), 3 * 4096);
+	assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_TOTAL), 3 * 4096);
 	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 4096);
 	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, 4080), 8192);
 	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, 4096), 0);
@@ -505,6 +508,11 @@ static void test_prefetch(void **state)
 	fixture_destroy(&f);
 }
 
+static void raise(struct mmpath_regions *rs, u64 page)
+{
+	mmpath_region_touch(rs, mmpath_regions_find(rs, page), page, mmpath_rank(page), true);
+}
+
 /* What is raised comes to the top of the stack, and is no miss and no first touch. */
 static void test_raise(void **state)
 {
@@ -515,7 +523,7 @@ static void test_raise(void **state)
 	fixture_init(&f);
 	map(&f, 1024, 512);
 	touch(&f, 1024, 300);
-	mmpath_regions_raise(&f.rs, 1024);
+	raise(&f.rs, 1024);
 	region = mmpath_regions_find(&f.rs, 1024);
 	assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_TOTAL), 300);
 	assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_TOTAL), 300);
@@ -525,7 +533,7 @@ static void test_raise(void **state)
 	touch(&f, 1024, 1);
 	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, 16), 0);
 	/* not seen before: on the stack, and still not counted */
-	mmpath_regions_raise(&f.rs, 1400);
+	raise(&f.rs, 1400);
 	assert_int_equal(mmpath_stack_footprint(&region->lru), 301);
 	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 300);
 	fixture_destroy(&f);
