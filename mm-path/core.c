@@ -239,8 +239,6 @@ static struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int lo
 	if (mmpath_regions_init(&ctx->regions, &ctx->mem, &params))
 		goto err_log;
 	ctx->log_size = log_size;
-	ctx->scale_num = 1;
-	ctx->scale_den = 1;
 	kref_init(&ctx->ref);
 	spin_lock_init(&ctx->log_lock);
 	mutex_init(&ctx->lock);
@@ -752,13 +750,15 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 	}
 	__mmpath_drain(ctx, true);
 	mmpath_coarsen_curves(ctx);
-	mmpath_regions_close_epoch(&ctx->regions, ctx->scale_num, ctx->scale_den);
+	ctx->regions.seen.counted += ctx->counted;
+	ctx->regions.seen.missed += ctx->missed;
+	mmpath_regions_close_epoch(&ctx->regions);
 	for (i = 0; i < ctx->nr_domains; i++) {
-		mmpath_domain_scale(ctx->domains[i], ctx);
+		mmpath_domain_saw(ctx->domains[i], ctx);
 		mmpath_domain_judge(ctx->domains[i], ctx);
 	}
-	ctx->scale_num = 1;
-	ctx->scale_den = 1;
+	ctx->counted = 0;
+	ctx->missed = 0;
 	mutex_unlock(&ctx->lock);
 	records = atomic_long_read(&ctx->stat[MMPATH_RECORDS]);
 	ctx->records_per_sec = (records - ctx->epoch_records) * 1000 / ms;

@@ -28,8 +28,6 @@ struct mmpath_domain *mmpath_domain_create(void)
 	kref_init(&dom->ref);
 	mutex_init(&dom->lock);
 	dom->mem = mmpath_model_mem;
-	dom->scale_num = 1;
-	dom->scale_den = 1;
 	if (mmpath_stack_init(&dom->lru, &dom->mem, READ_ONCE(mmpath_config.sample_pages), 0))
 		goto err_free;
 	if (mmpath_mrc_init(&dom->mrc, &dom->mem, READ_ONCE(mmpath_config.group_pages)))
@@ -96,6 +94,7 @@ void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift)
 	mutex_lock(&dom->lock);
 	mmpath_stack_reset(&dom->lru, shift);
 	mmpath_mrc_reset(&dom->mrc);
+	dom->seen = (struct mmpath_seen){ };
 	dom->stopped = false;
 	dom->footprint = 0;
 	mutex_unlock(&dom->lock);
@@ -386,19 +385,21 @@ void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	mutex_unlock(&dom->lock);
 }
 
+static void __mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
+{
+	dom->seen.counted += ctx->counted;
+	dom->seen.missed += ctx->missed;
+}
+
 /**
- * mmpath_domain_scale() - the epoch of a member is over
+ * mmpath_domain_saw() - the epoch of a member is over
  * @dom: the domain
- * @ctx: the member; of several, the one that paused most counts
+ * @ctx: the member
  */
-void mmpath_domain_scale(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
+void mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 {
 	mutex_lock(&dom->lock);
-	if (div64_u64(ctx->scale_num << 10, ctx->scale_den) >
-	    div64_u64(dom->scale_num << 10, dom->scale_den)) {
-		dom->scale_num = ctx->scale_num;
-		dom->scale_den = ctx->scale_den;
-	}
+	__mmpath_domain_saw(dom, ctx);
 	mutex_unlock(&dom->lock);
 }
 
@@ -495,10 +496,8 @@ void mmpath_domain_stop_pools(struct mmpath_domain *dom)
 void mmpath_domain_close_epoch(struct mmpath_domain *dom)
 {
 	mutex_lock(&dom->lock);
-	if (dom->scale_num != dom->scale_den)
-		mmpath_mrc_scale(&dom->mrc, dom->scale_num, dom->scale_den);
-	dom->scale_num = 1;
-	dom->scale_den = 1;
+	mmpath_mrc_make_up(&dom->mrc, &dom->seen);
+	mmpath_seen_close(&dom->seen);
 	mmpath_mrc_close_epoch(&dom->mrc);
 	if (dom->contest)
 		mmpath_contest_close_epoch(dom->contest);
@@ -514,8 +513,12 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 
 	mutex_lock(&dom->lock);
 	mmpath_domain_note(dom, ctx);
-	if (dom->nr_members == 1 && ctx->scale_num > ctx->scale_den)
-		mmpath_mrc_scale(&dom->mrc, ctx->scale_num, ctx->scale_den);
+	__mmpath_domain_saw(dom, ctx);
+	if (dom->nr_members == 1) {
+		/* it may be read before the epoch is over */
+		mmpath_mrc_make_up(&dom->mrc, &dom->seen);
+		dom->seen = (struct mmpath_seen){ };
+	}
 	__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	dom->nr_members--;
 	dom->cost_ns += ctx->cost_ns;

@@ -91,6 +91,7 @@ struct vpath_log {
  * @broken: it said what cannot be, or is being taken away
  * @times_broken: since boot
  * @late: records of contexts that had gone, since boot
+ * @skipped: records that were only counted, since boot
  * @started: the driver is in use; written under mmpath_mutex
  * @ctxs: contexts by number
  * @next_number: to be given out
@@ -104,7 +105,7 @@ struct vpath {
 	struct vpath_log logs[VPATH_MAX_UNITS];
 	bool broken;
 	u64 times_broken;
-	u64 late;
+	u64 late, skipped;
 	bool started;
 	struct xarray ctxs;
 	u32 next_number, most;
@@ -121,6 +122,7 @@ static struct vpath vpath = {
  * @context: number that the unit was told last
  * @shift: and which of its pages to log
  * @resting: or none for now
+ * @paused: records that its unit held back, as far as they were told to a context
  * @poll_at: records in its log at which the tick has it drained, 0: never
  * @work: drains when its task returns to user space; next is itself when idle
  */
@@ -129,6 +131,7 @@ struct vpath_cpu {
 	u32 context;
 	unsigned int shift;
 	bool resting;
+	u64 paused;
 	u32 poll_at;
 	struct callback_head work;
 };
@@ -141,20 +144,29 @@ struct vpath_time {
 	unsigned long major;
 };
 
-/*
- * Of a context. @inside_ns: what drains took in the program itself. The others are
- * under mmpath_mutex. Of the while that is judged, an epoch or less: what there was
- * when it began, and how many epochs in a row were cheap. Of a burst and the rest after
- * it: cost and the program's own time when the burst began, and how much of the latter
- * it was, 0 if it is not over or was told already; whether there was one in this epoch, and
- * whether it ends with it.
+/**
+ * struct vpath_ctx - what the driver knows of a context; but for @inside_ns and @choked
+ *	it is written under mmpath_mutex
+ * @inside_ns: what drains took in the program itself
+ * @choked: it cost so much that its records are only counted, until that is dealt with
+ * @hook_seen: cost when the while that is judged began, an epoch or less
+ * @inside_seen: @inside_ns then
+ * @seen: how far it had come
+ * @debt_ns: cost so far beyond the target, as of then; not less than 0
+ * @cheap_epochs: epochs in a row that were cheap
+ * @fed_seen: ctx->fed, as far as it is in @counted
+ * @counted: accesses delivered in this epoch, times 2^shift
+ * @rested: it rested in this epoch
+ * @awake: and shall not in the next
  */
 struct vpath_ctx {
 	u64 inside_ns;
+	bool choked;
 	u64 hook_seen, inside_seen;
 	struct vpath_time seen;
+	s64 debt_ns;
 	unsigned int cheap_epochs;
-	u64 cost_before, own_before, burst_ns;
+	u64 fed_seen, counted;
 	bool rested, awake;
 };
 
@@ -195,7 +207,6 @@ static void vpath_break(const char *why)
 #define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
 #define VPATH_CHEAP_EPOCHS	3	/* below an eighth of the target, in a row */
 #define VPATH_FREE_EVERY	1024U	/* records */
-#define VPATH_MUCH		8	/* times the target */
 
 /* No record has this number: it takes more than 32 bits. */
 #define VPATH_NOBODY	(1ULL << 32)
@@ -209,9 +220,20 @@ struct vpath_drain {
 	unsigned long batch[VPATH_BATCH];
 };
 
+/* Of a choked context nothing is known of its records but how many there are. */
+static void vpath_skip(struct mmpath_ctx *ctx, unsigned int nr)
+{
+	vpath.skipped += nr;
+	atomic64_add((u64)nr << READ_ONCE(ctx->shift), &ctx->held);
+}
+
 static void vpath_feed(struct vpath_drain *d)
 {
-	if (d->nr)
+	const struct vpath_ctx *v = d->ctx->drv_data;
+
+	if (READ_ONCE(v->choked))
+		vpath_skip(d->ctx, d->nr);
+	else if (d->nr)
 		mmpath_feed_batch(d->ctx, d->batch, d->nr);
 	d->fed += d->nr;
 	d->nr = 0;
@@ -274,23 +296,41 @@ static u64 vpath_allowed_ns(void)
 	       (NSEC_PER_MSEC / 100);
 }
 
-/*
- * More than @times too expensive for the epoch to end like this? It is not by what a few
- * ms of it cost: a program is not the same all the time.
- */
-static void vpath_judge(struct mmpath_ctx *ctx, unsigned int times)
+/* What it has cost beyond the target, with what is not accounted for yet */
+static s64 vpath_debt_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now)
 {
+	const struct vpath_ctx *v = ctx->drv_data;
 	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
-	struct vpath_time now;
+	s64 debt_ns = READ_ONCE(v->debt_ns) + vpath_hook_ns(ctx);
 
-	if (!target || READ_ONCE(ctx->kicked) || vpath_hook_ns(ctx) < vpath_allowed_ns() / 2)
-		return;
-	now = vpath_now(ctx->mm);
-	if (vpath_cost_permille(ctx, &now) > target * 10 * times)
-		mmpath_kick(ctx);
+	if (!target)
+		return 0;
+	return max(debt_ns - (s64)div_u64(vpath_own_ns(v, now) * target, 100), 0LL);
 }
 
-static void vpath_charge(struct vpath_drain *d, unsigned int times)
+/*
+ * Too expensive for the epoch to end like this? It is not by what a few ms of it cost: a
+ * program is not the same all the time. But what an epoch may cost is all it gets, though
+ * there be more in the log: by when somebody has run who can have less of it, that has
+ * cost ten times as much.
+ */
+static void vpath_judge(struct mmpath_ctx *ctx)
+{
+	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
+	struct vpath_ctx *v = ctx->drv_data;
+	struct vpath_time now;
+
+	if (!target || READ_ONCE(v->choked) || vpath_hook_ns(ctx) < vpath_allowed_ns() / 2)
+		return;
+	now = vpath_now(ctx->mm);
+	if (vpath_cost_permille(ctx, &now) <= target * 10)
+		return;
+	if (vpath_debt_ns(ctx, &now) >= (s64)vpath_allowed_ns())
+		WRITE_ONCE(v->choked, true);
+	mmpath_kick(ctx);
+}
+
+static void vpath_charge(struct vpath_drain *d)
 {
 	u64 now = local_clock();
 	struct vpath_ctx *v;
@@ -302,7 +342,7 @@ static void vpath_charge(struct vpath_drain *d, unsigned int times)
 		atomic64_add(now - d->since, &d->ctx->hook_ns);
 		if (current->mm == d->ctx->mm)
 			WRITE_ONCE(v->inside_ns, v->inside_ns + now - d->since);
-		vpath_judge(d->ctx, times);
+		vpath_judge(d->ctx);
 	}
 	d->fed = 0;
 	d->since = now;
@@ -310,7 +350,7 @@ static void vpath_charge(struct vpath_drain *d, unsigned int times)
 
 static void vpath_find(struct vpath_drain *d, u32 number)
 {
-	vpath_charge(d, 1);
+	vpath_charge(d);
 	d->ctx = xa_load(&vpath.ctxs, number);
 	d->number = d->ctx ? number : VPATH_NOBODY;
 	if (!number || number > vpath.most)
@@ -331,10 +371,6 @@ static void vpath_resumed(void)
 #define VPATH_ODD	(~(u64)(TASK_SIZE_MAX + PAGE_SIZE - 1) | VPATH_RECORD_RESUMED | \
 			 31U << VPATH_RECORD_ORDER)
 
-/*
- * Of a full log it is known before its end that it is much too expensive: the rest shall
- * be sampled more coarsely. But how coarsely is told better by all of it.
- */
 static void vpath_add(struct vpath_drain *d, unsigned long record)
 {
 	d->batch[d->nr++] = record;
@@ -342,7 +378,7 @@ static void vpath_add(struct vpath_drain *d, unsigned long record)
 		return;
 	vpath_feed(d);
 	if (d->fed >= VPATH_FREE_EVERY)
-		vpath_charge(d, VPATH_MUCH);
+		vpath_charge(d);
 }
 
 static void vpath_deliver_odd(struct vpath_drain *d, u64 addr, u32 context)
@@ -453,7 +489,7 @@ static void __vpath_drain(void)
 	vpath_look();
 	while (!vpath.broken && (log = vpath_first(&limit)))
 		vpath_drain_one(&d, log, limit);
-	vpath_charge(&d, 1);
+	vpath_charge(&d);
 }
 
 static void vpath_drain(void)
@@ -528,6 +564,25 @@ static void vpath_set_duty(struct vpath_unit *reg, bool resting)
 	reg->duty_on = percent < 100 ? div_u64(period * percent, 100) : 0;
 }
 
+/*
+ * What the unit has held back since it was asked last belongs to the context that it was
+ * told then, if that is still there. Preemption is off.
+ */
+static void vpath_count_held(struct vpath_cpu *c)
+{
+	u64 paused = READ_ONCE(c->reg->counters.paused);
+	struct mmpath_ctx *ctx;
+
+	if (likely(paused == c->paused))
+		return;
+	rcu_read_lock();
+	ctx = xa_load(&vpath.ctxs, c->context);
+	if (ctx)
+		atomic64_add((paused - c->paused) << c->shift, &ctx->held);
+	rcu_read_unlock();
+	c->paused = paused;
+}
+
 /* @ctx runs on this CPU from now on, or nobody. Preemption is off. */
 static void vpath_use_context(const struct mmpath_ctx *ctx)
 {
@@ -537,7 +592,10 @@ static void vpath_use_context(const struct mmpath_ctx *ctx)
 	bool resting = number ? READ_ONCE(ctx->resting) : c->resting;
 	bool same = c->shift == shift && c->resting == resting;
 
-	if (!c->reg || (c->context == number && same))
+	if (!c->reg)
+		return;
+	vpath_count_held(c);
+	if (c->context == number && same)
 		return;
 	c->context = number;
 	WRITE_ONCE(c->reg->context, number);
@@ -605,6 +663,7 @@ static void vpath_switch_on(void *failed)
 	c->context = 0;
 	c->shift = 0;
 	c->resting = false;
+	c->paused = READ_ONCE(reg->counters.paused);
 	reg->context = 0;
 	reg->sample_shift = 0;
 	reg->control = vpath_control();
@@ -741,6 +800,7 @@ static void vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 	struct vpath_ctx *v = ctx->drv_data;
 	u64 hook_ns = atomic64_read(&ctx->hook_ns);
 
+	WRITE_ONCE(v->debt_ns, vpath_debt_ns(ctx, now));
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + vpath_own_ns(v, now));
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + hook_ns - v->hook_seen);
 	if (now->cpu_ns > v->seen.cpu_ns)
@@ -749,14 +809,14 @@ static void vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 	WRITE_ONCE(v->inside_seen, READ_ONCE(v->inside_ns));
 }
 
-/* A burst begins, or all of an epoch is one. */
-static void vpath_begin_burst(struct mmpath_ctx *ctx)
+/* What was delivered up to now was of one page in 2^ctx->shift. */
+static void vpath_count_fed(struct mmpath_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
+	u64 fed = READ_ONCE(ctx->fed);
 
-	v->cost_before = ctx->cost_ns;
-	v->own_before = ctx->own_ns;
-	v->burst_ns = 0;
+	v->counted += (fed - v->fed_seen) << ctx->shift;
+	v->fed_seen = fed;
 }
 
 static void vpath_set_resting(struct mmpath_ctx *ctx, bool resting)
@@ -766,40 +826,20 @@ static void vpath_set_resting(struct mmpath_ctx *ctx, bool resting)
 }
 
 /*
- * There is no coarser sample to go to. If the burst has cost what an epoch may, or nearly,
- * it is over, and the context rests until the program's own time is worth the cost.
+ * There is no coarser sample to go to. If it has cost what an epoch may, or nearly, the
+ * burst is over, and the context rests until it owes nothing any more.
  */
 static void vpath_rest(struct mmpath_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 
-	if (ctx->cost_ns - v->cost_before < vpath_allowed_ns() * 3 / 4)
+	if (v->debt_ns < (s64)(vpath_allowed_ns() * 3 / 4))
 		return;
 	WRITE_ONCE(ctx->blind, true);
 	v->rested = true;
 	vpath_set_resting(ctx, true);
 	vpath_drain();
-	v->burst_ns = max(ctx->own_ns - v->own_before, 1ULL);
 	mmpath_end_burst(ctx);
-}
-
-/*
- * The end of an epoch with a rest: what does the burst stand for, and is the rest over?
- * It goes on until the burst after it is counted in the next epoch.
- */
-static void vpath_continue_rest(struct mmpath_ctx *ctx, unsigned int target)
-{
-	struct vpath_ctx *v = ctx->drv_data;
-	u64 own_ns = max(ctx->own_ns - v->own_before, 1ULL);
-	u64 worth_ns = div_u64((ctx->cost_ns - v->cost_before) * 1000, max(target, 1U));
-
-	if (v->burst_ns) {
-		/* in whole epochs like this one */
-		ctx->scale_num *= own_ns * max(div64_u64(worth_ns + own_ns - 1, own_ns), 1ULL);
-		ctx->scale_den *= v->burst_ns;
-		v->burst_ns = 0;
-	}
-	v->awake = own_ns >= worth_ns || !target;
 }
 
 static void vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
@@ -809,7 +849,6 @@ static void vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	if (!v->awake)
 		return;
 	v->awake = false;
-	vpath_begin_burst(ctx);
 	vpath_set_resting(ctx, false);
 }
 
@@ -820,12 +859,12 @@ static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsign
 	struct vpath_time now;
 
 	v->cheap_epochs = 0;
+	vpath_count_fed(ctx);
 	mmpath_set_shift(ctx, shift);
 	on_each_cpu(vpath_use_current, NULL, 1);
 	vpath_drain();
 	now = vpath_now(mm);
 	vpath_account(ctx, &now);
-	vpath_begin_burst(ctx);
 }
 
 /*
@@ -873,44 +912,85 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 	}
 }
 
-static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
+/* The rest of the log has been counted, the next burst may begin. */
+static void vpath_unchoke(struct mmpath_ctx *ctx)
 {
-	struct vpath_time now = vpath_now(mm);
-	unsigned int permille = vpath_cost_permille(ctx, &now);
 	struct vpath_ctx *v = ctx->drv_data;
 
+	if (!ctx->resting)
+		mmpath_end_burst(ctx);
+	WRITE_ONCE(v->choked, false);
+}
+
+static void vpath_control_cost(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
+{
+	struct vpath_ctx *v = ctx->drv_data;
+	bool choked = READ_ONCE(v->choked);
+	unsigned int permille;
+	struct vpath_time now;
+
+	if (choked)
+		vpath_drain();
+	now = vpath_now(mm);
+	permille = vpath_cost_permille(ctx, &now);
 	if (now.cpu_ns > v->seen.cpu_ns) {
 		vpath_account(ctx, &now);
 		vpath_hold_target(ctx, mm, permille, early);
 	}
-	if (early)
-		return;
-	ctx->scale_num = 100;
-	ctx->scale_den = vpath_param(VPATH_PARAM_DUTY_PERCENT);
+	if (choked)
+		vpath_unchoke(ctx);
+}
+
+/* How much of what happened was counted? The hardware knows what it held back. */
+static void vpath_tell_seen(struct mmpath_ctx *ctx)
+{
+	struct vpath_ctx *v = ctx->drv_data;
+
+	vpath_count_fed(ctx);
+	ctx->counted = v->counted;
+	ctx->missed = atomic64_xchg(&ctx->held, 0);
+	v->counted = 0;
+}
+
+static void vpath_end_epoch(struct mmpath_ctx *ctx)
+{
+	struct vpath_ctx *v = ctx->drv_data;
+
+	vpath_tell_seen(ctx);
 	if (!v->rested)
 		WRITE_ONCE(ctx->blind, false);
 	v->rested = ctx->resting;
-	if (ctx->resting)
-		vpath_continue_rest(ctx, vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10);
-	else
-		vpath_begin_burst(ctx);
+	v->awake = ctx->resting && !v->debt_ns;
+}
+
+static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
+{
+	vpath_control_cost(ctx, mm, early);
+	if (early)
+		return;
+	if (ctx->resting || vpath_param(VPATH_PARAM_DUTY_PERCENT) < 100)
+		on_each_cpu(vpath_use_current, NULL, 1);
+	vpath_drain();
+	vpath_end_epoch(ctx);
 }
 
 /* What was logged is delivered. Should more come, it finds nobody. */
 static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
+	bool holds_back = ctx->resting || vpath_param(VPATH_PARAM_DUTY_PERCENT) < 100;
 	u32 number = ctx->number;
 	struct vpath_time now;
 
 	WRITE_ONCE(ctx->number, 0);
 	WRITE_ONCE(ctx->resting, false);
 	WRITE_ONCE(ctx->blind, false);
-	if (mm)
+	if (mm || holds_back)
 		on_each_cpu(vpath_leave, (void *)(uintptr_t)number, 1);
 	mutex_lock(&vpath.drain_lock);
 	__vpath_drain();
 	xa_erase(&vpath.ctxs, number);
 	mutex_unlock(&vpath.drain_lock);
+	vpath_tell_seen(ctx);
 	now = vpath_now(ctx->mm);
 	vpath_account(ctx, &now);
 	kfree(ctx->drv_data);
@@ -974,6 +1054,7 @@ static unsigned int vpath_log_entries(void)
 #define VPATH_COUNTER(_name)	{ #_name, offsetof(struct vpath_unit, counters._name) }
 #define VPATH_OUR_LATE		0
 #define VPATH_OUR_BROKEN	1
+#define VPATH_OUR_SKIPPED	2
 
 static const struct mmpath_counter vpath_counters[] = {
 	VPATH_COUNTER(accesses),
@@ -988,6 +1069,7 @@ static const struct mmpath_counter vpath_counters[] = {
 	VPATH_COUNTER(interrupts),
 	{ "late", VPATH_OUR_LATE },
 	{ "broken", VPATH_OUR_BROKEN },
+	{ "skipped", VPATH_OUR_SKIPPED },
 	{ }
 };
 
@@ -1012,6 +1094,9 @@ static u64 vpath_read_counter(const struct mmpath_counter *counter)
 		break;
 	case VPATH_OUR_BROKEN:
 		value = vpath.times_broken;
+		break;
+	case VPATH_OUR_SKIPPED:
+		value = vpath.skipped;
 		break;
 	default:
 		value = vpath_sum(counter->offset);

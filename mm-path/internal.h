@@ -94,8 +94,7 @@ struct mmpath_recorder {
  * @pools: memory of each region; NULL likewise
  * @replacer: who wants to, see replace.c
  * @nr_members: contexts in it
- * @scale_num: what was counted in this epoch stands for @scale_num / @scale_den
- * @scale_den: times as much, because the driver paused
+ * @seen: how much of this epoch was counted
  * @recorder: of accesses, NULL until asked for
  * @footprint: the most the stack held, pages
  * @reach: what drivers filtered out, pages
@@ -116,7 +115,7 @@ struct mmpath_domain {
 	struct mmpath_pools *pools;
 	struct mmpath_replacer *replacer;
 	int nr_members;
-	u64 scale_num, scale_den;
+	struct mmpath_seen seen;
 	struct mmpath_recorder *recorder;
 	u64 footprint;
 	unsigned long reach;
@@ -154,10 +153,11 @@ struct mmpath_domain {
  * @kicked: mmpath_kick() was called
  * @hook_ns: spent in the touched hook
  * @fed: pages that records stood for, as many as were in the sample
+ * @held: accesses that the driver knows of and did not deliver, times 2^shift
  * @stat: like mmpath_stats, of this context
  * @bursts: that have ended
- * @scale_num: like those of a domain; the driver sets them in epoch()
- * @scale_den: see @scale_num
+ * @counted: see struct mmpath_seen; the driver sets it at the end of an epoch, and at its own
+ * @missed: likewise
  * @cost_ns: what tracking has cost so far
  * @own_ns: CPU time of the program in that time, without the cost
  * @epoch_cost_ns: @cost_ns of the last epoch
@@ -181,6 +181,7 @@ struct mmpath_ctx {
 	bool kicked;
 	atomic64_t hook_ns;
 	u64 fed;
+	atomic64_t held;
 
 	spinlock_t log_lock;	/* see core.c */
 	unsigned long *log;
@@ -196,7 +197,7 @@ struct mmpath_ctx {
 	int nr_domains;
 	atomic_long_t stat[NR_MMPATH_STATS];
 	unsigned long bursts;
-	u64 scale_num, scale_den;
+	u64 counted, missed;
 	u64 cost_ns, own_ns;
 	u64 epoch_cost_ns, epoch_own_ns;
 	unsigned long records_per_sec;
@@ -267,8 +268,8 @@ struct mmpath_counter {
  * @clean: @mm was copied from a tracked mm and is not tracked itself: undo
  *	what was inherited. Nobody else knows @mm. May be absent.
  * @epoch: called at the end of each epoch, to control the cost. May change
- *	shift through mmpath_set_shift(), call mmpath_end_burst(), and set scale_num
- *	and scale_den. @early: not at the end, but because of mmpath_kick().
+ *	shift through mmpath_set_shift(), call mmpath_end_burst(), and set counted
+ *	and missed. @early: not at the end, but because of mmpath_kick().
  *	May be absent.
  * @begin: the epoch is over for all contexts and domains: what is logged from now on is
  *	counted in the next. As epoch(). May be absent.
@@ -413,7 +414,7 @@ void mmpath_domain_move(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
 void mmpath_domain_join(struct mmpath_domain *dom);
 void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
-void mmpath_domain_scale(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+void mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
 void mmpath_domain_judge(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
 const struct mmpath_pool *mmpath_domain_pool(struct mmpath_domain *dom,
 					     const struct mmpath_ctx *ctx, u32 region);

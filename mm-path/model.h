@@ -245,6 +245,26 @@ enum mmpath_mrc_window {
 	NR_MMPATH_MRC_WINDOWS,
 };
 
+/**
+ * struct mmpath_seen - how much of what happened in an epoch was counted
+ * @counted: accesses that were, or the time in which they were
+ * @missed: those that were not, because the driver paused; in the same unit
+ * @before: both together, in the epoch before
+ */
+struct mmpath_seen {
+	u64 counted, missed, before;
+};
+
+/* The epoch is over. What was missed waits for an epoch that can tell what it was like. */
+static inline void mmpath_seen_close(struct mmpath_seen *s)
+{
+	bool made_up = s->counted || s->before;
+
+	s->before = made_up ? s->counted + s->missed : 0;
+	s->missed = made_up ? 0 : s->missed;
+	s->counted = 0;
+}
+
 #define MMPATH_MRC_BINS		1024
 #define MMPATH_MRC_MOST_SCALE	(1U << 16)
 
@@ -269,7 +289,7 @@ void mmpath_mrc_destroy(struct mmpath_mrc *m);
 void mmpath_mrc_reset(struct mmpath_mrc *m);
 void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight);
 void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages, bool first);
-void mmpath_mrc_scale(struct mmpath_mrc *m, u64 num, u64 den);
+void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen);
 void mmpath_mrc_close_epoch(struct mmpath_mrc *m);
 /* misses with @pages of memory, cold ones (first touches) not included */
 u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages);
@@ -336,6 +356,7 @@ struct mmpath_regions {
 	struct mmpath_region *rest;
 	unsigned int nr_regions;
 	unsigned int nr_stopped;	/* regions that stopped, ever */
+	struct mmpath_seen seen;	/* in this epoch */
 	/* the rest is region.c's: extents in order, the one of the last hit */
 	struct mmpath_extent *extents;
 	unsigned int nr_extents, max_extents;
@@ -358,7 +379,7 @@ void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigne
 void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_end_burst(struct mmpath_regions *rs, bool first);
-void mmpath_regions_close_epoch(struct mmpath_regions *rs, u64 num, u64 den);
+void mmpath_regions_close_epoch(struct mmpath_regions *rs);
 
 /**
  * mmpath_regions_find() - the region of a page

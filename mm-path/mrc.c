@@ -32,7 +32,8 @@
  *	n(b + 1) = n(b) - e(b) - open(b)
  *
  * which without open intervals is the sum above. A pause is made up for by
- * scaling the epoch's counts to the whole of it.
+ * scaling the epoch's counts to the whole of it; an epoch that is all pause is like the
+ * one before it.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -246,21 +247,11 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages, bool first)
 	}
 }
 
-/**
- * mmpath_mrc_scale() - what was counted in this epoch stands for more
- * @m: the curve
- * @num: for @num / @den times as much, at most MMPATH_MRC_MOST_SCALE times
- * @den: not 0
- */
-void mmpath_mrc_scale(struct mmpath_mrc *m, u64 num, u64 den)
+/* What was counted in this epoch stands for @num / @den times as much. */
+static void mrc_scale(struct mmpath_mrc *m, u64 num, u64 den)
 {
 	u32 i;
 
-	/* a burst that took no time stands for any: the counts must not overflow */
-	if (div64_u64(num, den) >= MMPATH_MRC_MOST_SCALE) {
-		num = MMPATH_MRC_MOST_SCALE;
-		den = 1;
-	}
 	m->cold.now = mul_u64_u64_div_u64(m->cold.now, num, den);
 	m->records.now = mul_u64_u64_div_u64(m->records.now, num, den);
 	for (i = 0; i < m->nr_bins; i++) {
@@ -268,6 +259,45 @@ void mmpath_mrc_scale(struct mmpath_mrc *m, u64 num, u64 den)
 		if (m->open)
 			m->open[i].now = mul_u64_u64_div_u64(m->open[i].now, num, den);
 	}
+}
+
+/* It was like the epoch before, @num / @den times; but a first touch is none again. */
+static void mrc_repeat(struct mmpath_mrc *m, u64 num, u64 den)
+{
+	u32 i;
+
+	m->records.now += mul_u64_u64_div_u64(m->records.epoch - m->cold.epoch, num, den);
+	for (i = 0; i < m->nr_bins; i++) {
+		m->bins[i].now += mul_u64_u64_div_u64(m->bins[i].epoch, num, den);
+		if (m->open)
+			m->open[i].now += mul_u64_u64_div_u64(m->open[i].epoch, num, den);
+	}
+}
+
+/**
+ * mmpath_mrc_make_up() - what was missed in this epoch is counted, too
+ * @m: the curve
+ * @seen: how much was missed
+ *
+ * It was like what was counted in the epoch, or if nothing was, like the epoch before.
+ * Before mmpath_mrc_close_epoch(); makes up for MMPATH_MRC_MOST_SCALE times as much as was
+ * counted, at most.
+ */
+void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen)
+{
+	u64 of = seen->counted ?: seen->before, num = seen->counted + seen->missed;
+
+	if (!seen->missed || !of)
+		return;
+	/* a burst that took no time stands for any: the counts must not overflow */
+	if (num < seen->missed || div64_u64(num, of) >= MMPATH_MRC_MOST_SCALE) {
+		num = MMPATH_MRC_MOST_SCALE;
+		of = 1;
+	}
+	if (seen->counted)
+		mrc_scale(m, num, of);
+	else
+		mrc_repeat(m, num, of);
 }
 
 static void bin_close(struct mmpath_mrc_bin *bin)

@@ -623,22 +623,19 @@ void mmpath_regions_end_burst(struct mmpath_regions *rs, bool first)
 
 /**
  * mmpath_regions_close_epoch() - an epoch is over, for all curves
- * @rs: the regions
- * @num: what was counted stands for @num / @den times as much
- * @den: not 0
+ * @rs: the regions; @rs->seen tells how much of it was seen
  */
-void mmpath_regions_close_epoch(struct mmpath_regions *rs, u64 num, u64 den)
+void mmpath_regions_close_epoch(struct mmpath_regions *rs)
 {
 	struct mmpath_region *region;
 
 	list_for_each_entry(region, &rs->list, node) {
 		if (region->stopped)
 			continue;
-		if (num != den) {
-			mmpath_mrc_scale(&region->lru_mrc, num, den);
-			mmpath_mrc_scale(&region->mru_mrc, num, den);
-		}
+		mmpath_mrc_make_up(&region->lru_mrc, &rs->seen);
+		mmpath_mrc_make_up(&region->mru_mrc, &rs->seen);
 		mmpath_mrc_close_epoch(&region->lru_mrc);
 		mmpath_mrc_close_epoch(&region->mru_mrc);
 	}
+	mmpath_seen_close(&rs->seen);
 }

@@ -25,7 +25,7 @@ struct kt_vpath {
 	struct vpath_device header;
 	u32 most;
 	bool broken;
-	u64 late;
+	u64 late, skipped;
 };
 
 static void kt_vpath_swap(struct kt_vpath *kt)
@@ -39,6 +39,7 @@ static void kt_vpath_swap(struct kt_vpath *kt)
 	swap(vpath.most, kt->most);
 	swap(vpath.broken, kt->broken);
 	swap(vpath.late, kt->late);
+	swap(vpath.skipped, kt->skipped);
 	for (i = 0; i < VPATH_MAX_UNITS; i++)
 		swap(vpath.logs[i], kt->logs[i]);
 	mutex_unlock(&vpath.drain_lock);
@@ -248,44 +249,86 @@ static void kt_vpath_own_time(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* A burst that took half of the own time in its epoch, and cost what ten of those may */
+/* It owes 2700 ns at a target of 3 percent, so it rests for 90000 ns more of its own. */
 static void kt_vpath_rest(struct kunit *test)
 {
+	struct vpath_time now = { .cpu_ns = 10000, .wall_ns = 10000 };
 	struct kt_vpath *kt = kt_vpath_init(test);
 	struct mmpath_ctx *ctx = &kt->ctx;
 
+	atomic64_set(&ctx->hook_ns, 3000);
+	vpath_account(ctx, &now);
+	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 2700);
 	ctx->resting = true;
-	ctx->cost_ns = 3000;
-	ctx->own_ns = 10000;
-	kt->v.burst_ns = 5000;
-	ctx->scale_num = 100;
-	ctx->scale_den = 50;
-	vpath_continue_rest(ctx, 30);
+	vpath_end_epoch(ctx);
 	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
-	KUNIT_EXPECT_EQ(test, ctx->scale_num / ctx->scale_den, 2 * 100000 / 5000);
-	/* what it stands for is told once */
-	ctx->scale_num = 1;
-	ctx->scale_den = 1;
-	ctx->own_ns = 99999;
-	vpath_continue_rest(ctx, 30);
+	now.cpu_ns = 99900;
+	vpath_account(ctx, &now);
+	vpath_end_epoch(ctx);
 	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
-	ctx->own_ns = 100000;
-	vpath_continue_rest(ctx, 30);
+	now.cpu_ns = 100000;
+	vpath_account(ctx, &now);
+	vpath_end_epoch(ctx);
 	/* not before the epoch is over for all */
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
 	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_FALSE(test, ctx->resting);
-	KUNIT_EXPECT_EQ(test, ctx->scale_num, ctx->scale_den);
-	KUNIT_EXPECT_EQ(test, kt->v.cost_before, 3000);
-	KUNIT_EXPECT_EQ(test, kt->v.own_before, 100000);
-	/* the target is given up */
-	ctx->resting = true;
-	ctx->cost_ns = 6000;
-	vpath_continue_rest(ctx, 0);
-	vpath_begin(ctx, ctx->mm);
-	KUNIT_EXPECT_FALSE(test, ctx->resting);
+	/* what it has not cost is not saved for later */
+	now.cpu_ns = 900000;
+	vpath_account(ctx, &now);
+	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 0);
+	kt_vpath_end(kt);
+}
+
+/* 5 accesses of one page in 8 were delivered, and 13 not: 10 by the device, 3 by us. */
+static void kt_vpath_held(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+	struct vpath_cpu c = { .reg = vpath_unit(vpath.bar, 0), .context = U32_MAX, .shift = 3 };
+	struct mmpath_ctx *ctx = &kt->ctx;
+
+	KUNIT_ASSERT_EQ(test, xa_insert(&vpath.ctxs, U32_MAX, ctx, GFP_KERNEL), 0);
+	ctx->shift = 3;
+	ctx->fed = 5;
+	c.paused = 90;
+	c.reg->counters.paused = 100;
+	vpath_count_held(&c);
+	vpath_count_held(&c);
+	xa_erase(&vpath.ctxs, U32_MAX);
+	/* whose they are nobody knows */
+	c.reg->counters.paused = 200;
+	vpath_count_held(&c);
+	kt->v.choked = true;
+	kt->drain.nr = 3;
+	vpath_feed(&kt->drain);
+	KUNIT_EXPECT_EQ(test, kt->drain.nr, 0);
+	KUNIT_EXPECT_EQ(test, vpath.skipped, 3);
+	vpath_tell_seen(ctx);
+	KUNIT_EXPECT_EQ(test, ctx->counted, 5 << 3);
+	KUNIT_EXPECT_EQ(test, ctx->missed, 13 << 3);
+	/* once */
+	vpath_tell_seen(ctx);
+	KUNIT_EXPECT_EQ(test, ctx->counted, 0);
+	KUNIT_EXPECT_EQ(test, ctx->missed, 0);
+	kt_vpath_end(kt);
+}
+
+/* Records are only counted when they have cost what an epoch may. */
+static void kt_vpath_choked(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+	u64 allowed_ns = vpath_allowed_ns();
+
+	kt->ctx.kicked = true;	/* nobody shall come */
+	kt->v.seen = vpath_now(kt->ctx.mm);
+	atomic64_set(&kt->ctx.hook_ns, allowed_ns / 2);
+	vpath_judge(&kt->ctx);
+	KUNIT_EXPECT_FALSE(test, kt->v.choked);
+	atomic64_set(&kt->ctx.hook_ns, 2 * allowed_ns);
+	vpath_judge(&kt->ctx);
+	KUNIT_EXPECT_TRUE(test, kt->v.choked);
 	kt_vpath_end(kt);
 }
 
@@ -298,6 +341,8 @@ static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_header),
 	KUNIT_CASE(kt_vpath_own_time),
 	KUNIT_CASE(kt_vpath_rest),
+	KUNIT_CASE(kt_vpath_held),
+	KUNIT_CASE(kt_vpath_choked),
 	{}
 };
 

@@ -270,7 +270,7 @@ static void region_epoch(struct by_region *r)
 {
 	struct mmpath_region *region;
 
-	mmpath_regions_close_epoch(&r->rs, 1, 1);
+	mmpath_regions_close_epoch(&r->rs);
 	list_for_each_entry(region, &r->rs.list, node)
 		mmpath_pools_judge(&r->pools, 1 + region->id, &region->lru_mrc, &region->mru_mrc);
 	mmpath_pools_close_epoch(&r->pools);

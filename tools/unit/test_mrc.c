@@ -247,6 +247,13 @@ static void test_big_counts(void **state)
 	fixture_destroy(&f);
 }
 
+static void make_up(struct fixture *f, u64 counted, u64 missed, u64 before)
+{
+	struct mmpath_seen seen = { .counted = counted, .missed = missed, .before = before };
+
+	mmpath_mrc_make_up(&f->m, &seen);
+}
+
 /* Counts go nowhere and nothing is read after all memory was given back. */
 static void test_after_destroy(void **state)
 {
@@ -258,8 +265,9 @@ static void test_after_destroy(void **state)
 	mmpath_mrc_destroy(&f.m);
 	mmpath_mrc_add(&f.m, 5, 5);
 	mmpath_mrc_censor(&f.m, 100, false);
-	mmpath_mrc_scale(&f.m, 3, 2);
+	make_up(&f, 2, 1, 0);
 	mmpath_mrc_close_epoch(&f.m);
+	make_up(&f, 0, 1, 1);
 	mmpath_mrc_reset(&f.m);
 	assert_int_equal(total(&f, 0), 0);
 	fixture_destroy(&f);
@@ -275,16 +283,84 @@ static void test_scale(void **state)
 	mmpath_mrc_close_epoch(&f.m);
 	mmpath_mrc_add(&f.m, 2, 10);
 	mmpath_mrc_add(&f.m, MMPATH_COLD, 4);
-	mmpath_mrc_scale(&f.m, 7, 2);
+	make_up(&f, 0, 5, 0);	/* nothing tells what it was like */
+	make_up(&f, 2, 0, 1);
+	make_up(&f, 2, 5, 1);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_int_equal(total(&f, 0), 45);
 	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_EPOCH), 14);
 	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_EPOCH), 49);
 	/* for ever, in no time */
 	mmpath_mrc_add(&f.m, 2, 10);
-	mmpath_mrc_scale(&f.m, U64_MAX, 1);
+	make_up(&f, 1, U64_MAX - 1, 0);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_true(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0) == 10 * MMPATH_MRC_MOST_SCALE);
+	mmpath_mrc_add(&f.m, 2, 10);
+	make_up(&f, 1, U64_MAX, 0);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_true(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0) == 10 * MMPATH_MRC_MOST_SCALE);
+	fixture_destroy(&f);
+}
+
+/* An epoch of which nothing was seen is like the one before, but for first touches. */
+static void test_repeat(void **state)
+{
+	struct mmpath_seen seen = { .counted = 20, .missed = 60 };
+	struct fixture f;
+	int i;
+
+	(void)state;
+	fixture_init(&f, 16);
+	mmpath_mrc_add(&f.m, 2, 10);
+	mmpath_mrc_add(&f.m, 40, 6);
+	mmpath_mrc_add(&f.m, MMPATH_COLD, 4);
+	mmpath_mrc_make_up(&f.m, &seen);
+	mmpath_mrc_close_epoch(&f.m);
+	mmpath_seen_close(&seen);
+	for (i = 0; i < 2; i++) {
+		seen.missed = 40;
+		mmpath_mrc_make_up(&f.m, &seen);
+		mmpath_mrc_close_epoch(&f.m);
+		mmpath_seen_close(&seen);
+		assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_EPOCH), 32);
+		assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0), 32);
+		assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 16), 12);
+		assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_EPOCH), 0);
+	}
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 16);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32);
+	/* it stands still: after that nobody knows, and what was missed waits */
+	mmpath_seen_close(&seen);
+	seen.missed = 40;
+	mmpath_mrc_make_up(&f.m, &seen);
+	mmpath_seen_close(&seen);
+	assert_int_equal(seen.missed, 40);
+	seen.counted = 40;
+	mmpath_mrc_add(&f.m, 2, 10);
+	mmpath_mrc_make_up(&f.m, &seen);
+	mmpath_seen_close(&seen);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0), 20);
+	assert_int_equal(seen.missed, 0);
+	assert_int_equal(seen.before, 80);
+	fixture_destroy(&f);
+}
+
+/* What is open is open for as many. */
+static void test_repeat_censored(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 1);
+	mmpath_mrc_add(&f.m, 0, 100);
+	mmpath_mrc_add(&f.m, 99, 100);
+	mmpath_mrc_censor(&f.m, 100, false);
+	mmpath_mrc_close_epoch(&f.m);
+	make_up(&f, 0, 2, 1);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0), 600);
+	assert_in_range(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 99), 390, 400);
 	fixture_destroy(&f);
 }
 
@@ -323,7 +399,7 @@ static void test_long_burst(void **state)
 	mmpath_mrc_close_epoch(&f.m);
 	mmpath_mrc_add(&f.m, MMPATH_COLD, 1);
 	mmpath_mrc_censor(&f.m, 101, true);
-	mmpath_mrc_scale(&f.m, 1000, 1);
+	make_up(&f, 1, 999, 0);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 1100);
 	assert_int_equal(total(&f, 0), 1100);
@@ -447,6 +523,8 @@ int main(void)
 		cmocka_unit_test(test_big_counts),
 		cmocka_unit_test(test_after_destroy),
 		cmocka_unit_test(test_scale),
+		cmocka_unit_test(test_repeat),
+		cmocka_unit_test(test_repeat_censored),
 		cmocka_unit_test(test_censored),
 		cmocka_unit_test(test_long_burst),
 		cmocka_unit_test(test_bursts),

@@ -297,7 +297,7 @@ static void epoch(struct fixture *f)
 		touch(f, FIRST + f->at++ % LOOP);
 		touch(f, SECOND + rng_below(&f->r, OTHER));
 	}
-	mmpath_regions_close_epoch(&f->rs, 1, 1);
+	mmpath_regions_close_epoch(&f->rs);
 	list_for_each_entry(region, &f->rs.list, node)
 		mmpath_pools_judge(&f->ps, region->id, &region->lru_mrc, &region->mru_mrc);
 	mmpath_pools_close_epoch(&f->ps);

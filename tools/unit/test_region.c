@@ -427,7 +427,7 @@ static void test_curves(void **state)
 		touch(&f, 1024, 512);
 		touch(&f, 64, 32);
 	}
-	mmpath_regions_close_epoch(&f.rs, 1, 1);
+	mmpath_regions_close_epoch(&f.rs);
 	region = mmpath_regions_find(&f.rs, 1024);
 	assert_int_equal(region->records, 2048);
 	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_EPOCH), 512);
@@ -542,6 +542,7 @@ static void test_raise(void **state)
 /* The stack of a burst starts again, its footprint is remembered. */
 static void test_bursts(void **state)
 {
+	struct mmpath_region *region;
 	struct fixture f;
 
 	(void)state;
@@ -551,9 +552,15 @@ static void test_bursts(void **state)
 	mmpath_regions_end_burst(&f.rs, true);
 	touch(&f, 1024, 100);
 	mmpath_regions_end_burst(&f.rs, false);
-	assert_int_equal(mmpath_regions_find(&f.rs, 1024)->footprint, 300);
-	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1024)->lru), 0);
-	mmpath_regions_close_epoch(&f.rs, 3, 2);
+	region = mmpath_regions_find(&f.rs, 1024);
+	assert_int_equal(region->footprint, 300);
+	assert_int_equal(mmpath_stack_footprint(&region->lru), 0);
+	f.rs.seen.counted = 2;
+	f.rs.seen.missed = 1;
+	mmpath_regions_close_epoch(&f.rs);
+	assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_EPOCH), 600);
+	assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_EPOCH), 600);
+	assert_int_equal(f.rs.seen.before, 3);
 	fixture_destroy(&f);
 }
 
@@ -674,7 +681,7 @@ static void test_stopped(void **state)
 	mmpath_regions_set_shift(&f.rs, 1);
 	mmpath_regions_reset(&f.rs, 0);
 	mmpath_regions_end_burst(&f.rs, true);
-	mmpath_regions_close_epoch(&f.rs, 2, 1);
+	mmpath_regions_close_epoch(&f.rs);
 	assert_int_equal(id_of(&f, 5399), 1);
 	fixture_destroy(&f);
 }
