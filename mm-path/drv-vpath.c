@@ -205,6 +205,7 @@ static void vpath_break(const char *why)
 #define VPATH_BATCH	64
 #define VPATH_MAJOR_NS	(100 * NSEC_PER_USEC)
 #define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
+#define VPATH_GOOD_SAMPLE	128	/* and more not much more */
 #define VPATH_CHEAP_EPOCHS	3	/* below an eighth of the target, in a row */
 #define VPATH_FREE_EVERY	1024U	/* records */
 
@@ -310,9 +311,8 @@ static s64 vpath_debt_ns(const struct mmpath_ctx *ctx, const struct vpath_time *
 
 /*
  * Too expensive for the epoch to end like this? It is not by what a few ms of it cost: a
- * program is not the same all the time. But what an epoch may cost is all it gets, though
- * there be more in the log: by when somebody has run who can have less of it, that has
- * cost ten times as much.
+ * program is not the same all the time. But what an epoch may cost is all it gets, however
+ * much there still is in the log: who is kicked to make that less waits for this drain.
  */
 static void vpath_judge(struct mmpath_ctx *ctx)
 {
@@ -868,14 +868,26 @@ static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsign
 }
 
 /*
- * What is aimed at is the target >> slack. A policy makes use of what it can get, a contest
- * that leaves all to the kernel of half of it; a curve is hardly better for more.
+ * What is aimed at with a sample of so many pages is the target >> slack. A policy makes use
+ * of what it can get, a contest that leaves all to the kernel of half of it; a curve is
+ * hardly better for more, but for a small sample.
  */
-static unsigned int vpath_slack(const struct mmpath_ctx *ctx)
+static unsigned int vpath_slack(const struct mmpath_ctx *ctx, unsigned long pages)
 {
 	if (!mmpath_ctx_has_policy(ctx))
-		return 2;
+		return pages >= VPATH_GOOD_SAMPLE ? 2 : 1;
 	return mmpath_ctx_policy_acts(ctx) ? 0 : 1;
+}
+
+/* How coarse must the sample of @pages be, if at @shift it costs @times the target? */
+static unsigned int vpath_coarser(const struct mmpath_ctx *ctx, unsigned long pages,
+				  unsigned int shift, unsigned int times)
+{
+	unsigned int most = fls_long(pages / VPATH_LEAST_SAMPLE), more = shift + fls(times);
+
+	most = max(most, shift + 1) - 1;
+	more += vpath_slack(ctx, pages >> more >> 2);
+	return min3(more, most, MMPATH_MAX_SHIFT);
 }
 
 /*
@@ -890,15 +902,14 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 {
 	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10, shift = ctx->shift;
 	unsigned int finest = vpath_param(VPATH_PARAM_SAMPLE_SHIFT);
-	unsigned long pages = get_mm_rss(mm) / VPATH_LEAST_SAMPLE;
-	unsigned int slack = vpath_slack(ctx);
+	unsigned long pages = get_mm_rss(mm);
+	unsigned int slack = vpath_slack(ctx, pages >> shift);
 	struct vpath_ctx *v = ctx->drv_data;
 
 	if (!target || ctx->resting)
 		return;
 	if (permille > target) {
-		shift = min3(shift + fls(permille / target) + slack, MMPATH_MAX_SHIFT,
-			     max(shift, fls_long(pages)));
+		shift = vpath_coarser(ctx, pages, shift, permille / target);
 		if (shift > ctx->shift)
 			vpath_set_shift(ctx, mm, shift);
 		else

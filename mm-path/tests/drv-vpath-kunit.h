@@ -315,6 +315,23 @@ static void kt_vpath_held(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
+/* A sample of 64 pages is the least, and from 128 on a quarter of the target is aimed at. */
+static void kt_vpath_coarser(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 0, 1), 3);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 2, 4), 6);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8191, 5, 1), 6);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 0, 1000), 7);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 7, 1), 7);
+	/* it has shrunk since */
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 32, 3, 1), 3);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 0, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, ULONG_MAX, 0, UINT_MAX), MMPATH_MAX_SHIFT);
+	kt_vpath_end(kt);
+}
+
 /* Records are only counted when they have cost what an epoch may. */
 static void kt_vpath_choked(struct kunit *test)
 {
@@ -343,6 +360,7 @@ static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_rest),
 	KUNIT_CASE(kt_vpath_held),
 	KUNIT_CASE(kt_vpath_choked),
+	KUNIT_CASE(kt_vpath_coarser),
 	{}
 };
 
