@@ -485,7 +485,7 @@ static s64 stack_raise(struct mmpath_stack *s, u32 id, u32 *place)
  */
 s64 __mmpath_stack_touch(struct mmpath_stack *s, u64 page)
 {
-	u32 id, *place, room = s->room;
+	u32 id, *place, room = s->room, chunks = s->index.nr_chunks;
 	s64 distance;
 
 	if (s->head == room && log_grow(s))
@@ -496,7 +496,8 @@ s64 __mmpath_stack_touch(struct mmpath_stack *s, u64 page)
 		return 0;
 	distance = place && *place ? stack_raise(s, id, place) : stack_add(s, page);
 	sweep_some(s);
-	if (distance == MMPATH_COLD || s->room != room)
+	/* it takes more memory only with one of these */
+	if (s->nr_pages > s->max_pages || s->room != room || s->index.nr_chunks != chunks)
 		stack_keep_limit(s);
 	return distance;
 }

@@ -147,7 +147,7 @@ static bool mru_over_limit(const struct mmpath_mru *s)
 /* A page that is not on the stack: it takes the top, which goes to the bottom. */
 static s64 mru_add(struct mmpath_mru *s, u64 page)
 {
-	u32 id;
+	u32 id, room = s->ids.nr, chunks = s->index.nr_chunks;
 
 	if (s->nr_pages >= s->max_pages && s->shift == MMPATH_MAX_SHIFT)
 		return MMPATH_NOMEM;
@@ -161,6 +161,9 @@ static s64 mru_add(struct mmpath_mru *s, u64 page)
 	s->nr_pages++;
 	mmpath_index_set(&s->index, id, 1);
 	*id_at(s, 0) = id;
+	/* it takes more memory only with one of these */
+	if (s->nr_pages <= s->max_pages && s->ids.nr == room && s->index.nr_chunks == chunks)
+		return MMPATH_COLD;
 	while (mru_over_limit(s))
 		mru_coarsen(s);
 	return MMPATH_COLD;
