@@ -781,6 +781,7 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 		return -ENOMEM;
 	v->seen = vpath_now(ctx->mm);
 	v->hook_seen = atomic64_read(&ctx->hook_ns);
+	v->fed_seen = ctx->fed;	/* by another driver, before */
 	ctx->drv_data = v;
 	ret = vpath_enter(ctx, &number);
 	if (ret) {
