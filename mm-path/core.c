@@ -668,10 +668,9 @@ void mmpath_end_burst(struct mmpath_ctx *ctx)
 
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
-	mmpath_regions_end_burst(&ctx->regions, !ctx->bursts);
+	mmpath_regions_end_burst(&ctx->regions);
 	for (i = 0; i < ctx->nr_domains; i++)
 		mmpath_domain_end_burst(ctx->domains[i], ctx);
-	ctx->bursts++;
 	mutex_unlock(&ctx->lock);
 }
 
@@ -750,15 +749,13 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 	}
 	__mmpath_drain(ctx, true);
 	mmpath_coarsen_curves(ctx);
-	ctx->regions.seen.counted += ctx->counted;
-	ctx->regions.seen.missed += ctx->missed;
+	mmpath_seen_add(&ctx->regions.seen, &ctx->seen);
 	mmpath_regions_close_epoch(&ctx->regions);
 	for (i = 0; i < ctx->nr_domains; i++) {
 		mmpath_domain_saw(ctx->domains[i], ctx);
 		mmpath_domain_judge(ctx->domains[i], ctx);
 	}
-	ctx->counted = 0;
-	ctx->missed = 0;
+	ctx->seen = (struct mmpath_seen){ };
 	mutex_unlock(&ctx->lock);
 	records = atomic_long_read(&ctx->stat[MMPATH_RECORDS]);
 	ctx->records_per_sec = (records - ctx->epoch_records) * 1000 / ms;

@@ -274,7 +274,12 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 	/* now: it may be unmapped before anybody looks */
 	if (distance == MMPATH_COLD)
 		dom->footprint = max(dom->footprint, mmpath_stack_footprint(&dom->lru));
-	if (!again)
+	if (again)
+		return;
+	/* see region.c */
+	if (distance == MMPATH_COLD && ctx->regions.resumed)
+		mmpath_mrc_begin(&dom->mrc, weight);
+	else
 		mmpath_mrc_add(&dom->mrc, distance, weight);
 }
 
@@ -377,18 +382,12 @@ void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	if (READ_ONCE(ctx->blind))
 		mmpath_domain_forget_policy(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	if (dom->nr_members == 1) {
-		mmpath_mrc_censor(&dom->mrc, mmpath_stack_footprint(&dom->lru), !ctx->bursts);
+		mmpath_mrc_censor(&dom->mrc, mmpath_stack_footprint(&dom->lru));
 		mmpath_stack_reset(&dom->lru, dom->lru.shift);
 	} else {
 		mmpath_stack_forget(&dom->lru, mmpath_domain_page(ctx, 0), MMPATH_VPN_MASK + 1);
 	}
 	mutex_unlock(&dom->lock);
-}
-
-static void __mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
-{
-	dom->seen.counted += ctx->counted;
-	dom->seen.missed += ctx->missed;
 }
 
 /**
@@ -399,7 +398,7 @@ static void __mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_c
 void mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 {
 	mutex_lock(&dom->lock);
-	__mmpath_domain_saw(dom, ctx);
+	mmpath_seen_add(&dom->seen, &ctx->seen);
 	mutex_unlock(&dom->lock);
 }
 
@@ -495,9 +494,12 @@ void mmpath_domain_stop_pools(struct mmpath_domain *dom)
  */
 void mmpath_domain_close_epoch(struct mmpath_domain *dom)
 {
+	struct mmpath_counted counted = { };
+
 	mutex_lock(&dom->lock);
-	mmpath_mrc_make_up(&dom->mrc, &dom->seen);
-	mmpath_seen_close(&dom->seen);
+	mmpath_mrc_counted(&dom->mrc, &counted);
+	mmpath_mrc_make_up(&dom->mrc, &dom->seen, &counted);
+	mmpath_seen_close(&dom->seen, &counted);
 	mmpath_mrc_close_epoch(&dom->mrc);
 	if (dom->contest)
 		mmpath_contest_close_epoch(dom->contest);
@@ -509,14 +511,16 @@ void mmpath_domain_close_epoch(struct mmpath_domain *dom)
 /* @ctx leaves: its pages will not be touched again, its counts stay. */
 void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 {
+	struct mmpath_counted counted = { };
 	int i;
 
 	mutex_lock(&dom->lock);
 	mmpath_domain_note(dom, ctx);
-	__mmpath_domain_saw(dom, ctx);
+	mmpath_seen_add(&dom->seen, &ctx->seen);
 	if (dom->nr_members == 1) {
 		/* it may be read before the epoch is over */
-		mmpath_mrc_make_up(&dom->mrc, &dom->seen);
+		mmpath_mrc_counted(&dom->mrc, &counted);
+		mmpath_mrc_make_up(&dom->mrc, &dom->seen, &counted);
 		dom->seen = (struct mmpath_seen){ };
 	}
 	__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);

@@ -838,8 +838,8 @@ static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
 		return own_ns;
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + emul_cost_ns(ctx));
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + own_ns);
-	ctx->counted = e->burst_ns ?: own_ns;
-	ctx->missed = own_ns - min(own_ns, ctx->counted);
+	ctx->seen.part = e->burst_ns ?: own_ns;
+	ctx->seen.all = max(own_ns, ctx->seen.part);
 	return own_ns;
 }
 

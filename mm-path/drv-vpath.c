@@ -91,7 +91,7 @@ struct vpath_log {
  * @broken: it said what cannot be, or is being taken away
  * @times_broken: since boot
  * @late: records of contexts that had gone, since boot
- * @skipped: records that were only counted, since boot
+ * @skipped: records that were not delivered, since boot
  * @started: the driver is in use; written under mmpath_mutex
  * @ctxs: contexts by number
  * @next_number: to be given out
@@ -122,7 +122,8 @@ static struct vpath vpath = {
  * @context: number that the unit was told last
  * @shift: and which of its pages to log
  * @resting: or none for now
- * @paused: records that its unit held back, as far as they were told to a context
+ * @passed: accesses that got past all stages of its unit, as far as a context was told
+ * @unlogged: those of them that are not in its log
  * @poll_at: records in its log at which the tick has it drained, 0: never
  * @work: drains when its task returns to user space; next is itself when idle
  */
@@ -131,7 +132,7 @@ struct vpath_cpu {
 	u32 context;
 	unsigned int shift;
 	bool resting;
-	u64 paused;
+	u64 passed, unlogged;
 	u32 poll_at;
 	struct callback_head work;
 };
@@ -148,14 +149,12 @@ struct vpath_time {
  * struct vpath_ctx - what the driver knows of a context; but for @inside_ns and @choked
  *	it is written under mmpath_mutex
  * @inside_ns: what drains took in the program itself
- * @choked: it cost so much that its records are only counted, until that is dealt with
+ * @choked: it cost so much that its records are not delivered, until that is dealt with
  * @hook_seen: cost when the while that is judged began, an epoch or less
  * @inside_seen: @inside_ns then
  * @seen: how far it had come
  * @debt_ns: cost so far beyond the target, as of then; not less than 0
  * @cheap_epochs: epochs in a row that were cheap
- * @fed_seen: ctx->fed, as far as it is in @counted
- * @counted: accesses delivered in this epoch, times 2^shift
  * @rested: it rested in this epoch
  * @awake: and shall not in the next
  */
@@ -166,7 +165,6 @@ struct vpath_ctx {
 	struct vpath_time seen;
 	s64 debt_ns;
 	unsigned int cheap_epochs;
-	u64 fed_seen, counted;
 	bool rested, awake;
 };
 
@@ -221,11 +219,10 @@ struct vpath_drain {
 	unsigned long batch[VPATH_BATCH];
 };
 
-/* Of a choked context nothing is known of its records but how many there are. */
 static void vpath_skip(struct mmpath_ctx *ctx, unsigned int nr)
 {
 	vpath.skipped += nr;
-	atomic64_add((u64)nr << READ_ONCE(ctx->shift), &ctx->held);
+	atomic64_add(nr, &ctx->unseen);
 }
 
 static void vpath_feed(struct vpath_drain *d)
@@ -564,23 +561,34 @@ static void vpath_set_duty(struct vpath_unit *reg, bool resting)
 	reg->duty_on = percent < 100 ? div_u64(period * percent, 100) : 0;
 }
 
-/*
- * What the unit has held back since it was asked last belongs to the context that it was
- * told then, if that is still there. Preemption is off.
- */
-static void vpath_count_held(struct vpath_cpu *c)
+/* Accesses that got past all stages and were not logged */
+static u64 vpath_unlogged(const struct vpath_unit *reg)
 {
-	u64 paused = READ_ONCE(c->reg->counters.paused);
+	return READ_ONCE(reg->counters.unsampled) + READ_ONCE(reg->counters.paused) +
+	       READ_ONCE(reg->counters.overflowed);
+}
+
+/*
+ * Those since the unit was asked last belong to the context that it was told then, if that
+ * is still there. Preemption is off.
+ */
+static void vpath_count_passed(struct vpath_cpu *c)
+{
+	u64 passed = READ_ONCE(c->reg->counters.filter_misses);
+	u64 unlogged = vpath_unlogged(c->reg);
 	struct mmpath_ctx *ctx;
 
-	if (likely(paused == c->paused))
+	if (passed == c->passed)
 		return;
 	rcu_read_lock();
 	ctx = xa_load(&vpath.ctxs, c->context);
-	if (ctx)
-		atomic64_add((paused - c->paused) << c->shift, &ctx->held);
+	if (ctx) {
+		atomic64_add(passed - c->passed, &ctx->accesses);
+		atomic64_add(unlogged - c->unlogged, &ctx->unseen);
+	}
 	rcu_read_unlock();
-	c->paused = paused;
+	c->passed = passed;
+	c->unlogged = unlogged;
 }
 
 /* @ctx runs on this CPU from now on, or nobody. Preemption is off. */
@@ -594,7 +602,7 @@ static void vpath_use_context(const struct mmpath_ctx *ctx)
 
 	if (!c->reg)
 		return;
-	vpath_count_held(c);
+	vpath_count_passed(c);
 	if (c->context == number && same)
 		return;
 	c->context = number;
@@ -663,7 +671,8 @@ static void vpath_switch_on(void *failed)
 	c->context = 0;
 	c->shift = 0;
 	c->resting = false;
-	c->paused = READ_ONCE(reg->counters.paused);
+	c->passed = READ_ONCE(reg->counters.filter_misses);
+	c->unlogged = vpath_unlogged(reg);
 	reg->context = 0;
 	reg->sample_shift = 0;
 	reg->control = vpath_control();
@@ -781,7 +790,6 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 		return -ENOMEM;
 	v->seen = vpath_now(ctx->mm);
 	v->hook_seen = atomic64_read(&ctx->hook_ns);
-	v->fed_seen = ctx->fed;	/* by another driver, before */
 	ctx->drv_data = v;
 	ret = vpath_enter(ctx, &number);
 	if (ret) {
@@ -808,16 +816,6 @@ static void vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 		v->seen = *now;
 	WRITE_ONCE(v->hook_seen, hook_ns);
 	WRITE_ONCE(v->inside_seen, READ_ONCE(v->inside_ns));
-}
-
-/* What was delivered up to now was of one page in 2^ctx->shift. */
-static void vpath_count_fed(struct mmpath_ctx *ctx)
-{
-	struct vpath_ctx *v = ctx->drv_data;
-	u64 fed = READ_ONCE(ctx->fed);
-
-	v->counted += (fed - v->fed_seen) << ctx->shift;
-	v->fed_seen = fed;
 }
 
 static void vpath_set_resting(struct mmpath_ctx *ctx, bool resting)
@@ -860,7 +858,6 @@ static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsign
 	struct vpath_time now;
 
 	v->cheap_epochs = 0;
-	vpath_count_fed(ctx);
 	mmpath_set_shift(ctx, shift);
 	on_each_cpu(vpath_use_current, NULL, 1);
 	vpath_drain();
@@ -924,7 +921,7 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 	}
 }
 
-/* The rest of the log has been counted, the next burst may begin. */
+/* The rest of the log has been skipped, the next burst may begin. */
 static void vpath_unchoke(struct mmpath_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
@@ -953,15 +950,11 @@ static void vpath_control_cost(struct mmpath_ctx *ctx, struct mm_struct *mm, boo
 		vpath_unchoke(ctx);
 }
 
-/* How much of what happened was counted? The hardware knows what it held back. */
+/* How much was there? The hardware knows what it has not logged, too. */
 static void vpath_tell_seen(struct mmpath_ctx *ctx)
 {
-	struct vpath_ctx *v = ctx->drv_data;
-
-	vpath_count_fed(ctx);
-	ctx->counted = v->counted;
-	ctx->missed = atomic64_xchg(&ctx->held, 0);
-	v->counted = 0;
+	ctx->seen.all = atomic64_xchg(&ctx->accesses, 0);
+	ctx->seen.known = atomic64_xchg(&ctx->unseen, 0);
 }
 
 static void vpath_end_epoch(struct mmpath_ctx *ctx)
@@ -980,8 +973,7 @@ static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early
 	vpath_control_cost(ctx, mm, early);
 	if (early)
 		return;
-	if (ctx->resting || vpath_param(VPATH_PARAM_DUTY_PERCENT) < 100)
-		on_each_cpu(vpath_use_current, NULL, 1);
+	on_each_cpu(vpath_use_current, NULL, 1);
 	vpath_drain();
 	vpath_end_epoch(ctx);
 }
@@ -989,15 +981,21 @@ static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early
 /* What was logged is delivered. Should more come, it finds nobody. */
 static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
-	bool holds_back = ctx->resting || vpath_param(VPATH_PARAM_DUTY_PERCENT) < 100;
 	u32 number = ctx->number;
 	struct vpath_time now;
+	unsigned long flags;
 
 	WRITE_ONCE(ctx->number, 0);
 	WRITE_ONCE(ctx->resting, false);
 	WRITE_ONCE(ctx->blind, false);
-	if (mm || holds_back)
+	if (mm) {
 		on_each_cpu(vpath_leave, (void *)(uintptr_t)number, 1);
+	} else {
+		/* nobody else runs it any more */
+		local_irq_save(flags);
+		vpath_leave((void *)(uintptr_t)number);
+		local_irq_restore(flags);
+	}
 	mutex_lock(&vpath.drain_lock);
 	__vpath_drain();
 	xa_erase(&vpath.ctxs, number);

@@ -153,11 +153,10 @@ struct mmpath_domain {
  * @kicked: mmpath_kick() was called
  * @hook_ns: spent in the touched hook
  * @fed: pages that records stood for, as many as were in the sample
- * @held: accesses that the driver knows of and did not deliver, times 2^shift
+ * @accesses: that the driver knows of and did not tell in @seen, delivered or not
+ * @unseen: how many of them were not delivered, and not for being in no sample
  * @stat: like mmpath_stats, of this context
- * @bursts: that have ended
- * @counted: see struct mmpath_seen; the driver sets it at the end of an epoch, and at its own
- * @missed: likewise
+ * @seen: of this epoch; the driver sets it at the end, and at its own
  * @cost_ns: what tracking has cost so far
  * @own_ns: CPU time of the program in that time, without the cost
  * @epoch_cost_ns: @cost_ns of the last epoch
@@ -181,7 +180,7 @@ struct mmpath_ctx {
 	bool kicked;
 	atomic64_t hook_ns;
 	u64 fed;
-	atomic64_t held;
+	atomic64_t accesses, unseen;
 
 	spinlock_t log_lock;	/* see core.c */
 	unsigned long *log;
@@ -196,8 +195,7 @@ struct mmpath_ctx {
 	struct mmpath_domain *domains[MMPATH_MAX_DOMAINS];
 	int nr_domains;
 	atomic_long_t stat[NR_MMPATH_STATS];
-	unsigned long bursts;
-	u64 counted, missed;
+	struct mmpath_seen seen;
 	u64 cost_ns, own_ns;
 	u64 epoch_cost_ns, epoch_own_ns;
 	unsigned long records_per_sec;
@@ -268,8 +266,8 @@ struct mmpath_counter {
  * @clean: @mm was copied from a tracked mm and is not tracked itself: undo
  *	what was inherited. Nobody else knows @mm. May be absent.
  * @epoch: called at the end of each epoch, to control the cost. May change
- *	shift through mmpath_set_shift(), call mmpath_end_burst(), and set counted
- *	and missed. @early: not at the end, but because of mmpath_kick().
+ *	shift through mmpath_set_shift(), call mmpath_end_burst(), and set
+ *	seen. @early: not at the end, but because of mmpath_kick().
  *	May be absent.
  * @begin: the epoch is over for all contexts and domains: what is logged from now on is
  *	counted in the next. As epoch(). May be absent.

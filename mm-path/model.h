@@ -246,23 +246,22 @@ enum mmpath_mrc_window {
 };
 
 /**
- * struct mmpath_seen - how much of what happened in an epoch was counted
- * @counted: accesses that were, or the time in which they were
- * @missed: those that were not, because the driver paused; in the same unit
- * @before: both together, in the epoch before
+ * struct mmpath_seen - how much of what happened in an epoch the models have seen
+ * @all: accesses that there were, if they are @known; or the time in which they were made
+ * @part: how much of that time they were seen in; 0: all
+ * @known: @all is not the time
  */
 struct mmpath_seen {
-	u64 counted, missed, before;
+	u64 all, part;
+	bool known;
 };
 
-/* The epoch is over. What was missed waits for an epoch that can tell what it was like. */
-static inline void mmpath_seen_close(struct mmpath_seen *s)
+/* Another member was seen, too. */
+static inline void mmpath_seen_add(struct mmpath_seen *s, const struct mmpath_seen *more)
 {
-	bool made_up = s->counted || s->before;
-
-	s->before = made_up ? s->counted + s->missed : 0;
-	s->missed = made_up ? 0 : s->missed;
-	s->counted = 0;
+	s->all += more->all;
+	s->part += more->part;
+	s->known |= more->known;
 }
 
 #define MMPATH_MRC_BINS		1024
@@ -282,14 +281,51 @@ struct mmpath_mrc {
 	struct mmpath_mrc_bin *bins;
 	struct mmpath_mrc_bin *open;	/* NULL until something is censored */
 	struct mmpath_mrc_bin cold, records;
+	u64 begun;			/* intervals, in this epoch */
 };
 
 int mmpath_mrc_init(struct mmpath_mrc *m, struct mmpath_mem *mem, u32 group_pages);
 void mmpath_mrc_destroy(struct mmpath_mrc *m);
 void mmpath_mrc_reset(struct mmpath_mrc *m);
 void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight);
-void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages, bool first);
-void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen);
+
+/**
+ * mmpath_mrc_begin() - a touch that is not counted, for it ends no interval that was seen
+ * @m: the curve
+ * @weight: touches it stands for
+ */
+static inline void mmpath_mrc_begin(struct mmpath_mrc *m, u32 weight)
+{
+	m->begun += weight;
+}
+
+void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages);
+
+/* Of curves of the same accesses: intervals that began, those that were counted, and before */
+struct mmpath_counted {
+	u64 begun, now, epoch;
+};
+
+static inline void mmpath_mrc_counted(const struct mmpath_mrc *m, struct mmpath_counted *c)
+{
+	c->begun += m->begun;
+	c->now += m->records.now;
+	c->epoch += m->records.epoch - m->cold.epoch;
+}
+
+void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
+			const struct mmpath_counted *c);
+
+/*
+ * The epoch is over. Accesses that no curve tells anything about wait for an epoch that
+ * does.
+ */
+static inline void mmpath_seen_close(struct mmpath_seen *s, const struct mmpath_counted *c)
+{
+	if (!s->known || c->now || c->epoch)
+		*s = (struct mmpath_seen){ };
+}
+
 void mmpath_mrc_close_epoch(struct mmpath_mrc *m);
 /* misses with @pages of memory, cold ones (first touches) not included */
 u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages);
@@ -357,6 +393,7 @@ struct mmpath_regions {
 	unsigned int nr_regions;
 	unsigned int nr_stopped;	/* regions that stopped, ever */
 	struct mmpath_seen seen;	/* in this epoch */
+	bool resumed;			/* a burst has ended: a new page may not be one */
 	/* the rest is region.c's: extents in order, the one of the last hit */
 	struct mmpath_extent *extents;
 	unsigned int nr_extents, max_extents;
@@ -378,7 +415,7 @@ void mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region
 void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigned int nr);
 void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift);
-void mmpath_regions_end_burst(struct mmpath_regions *rs, bool first);
+void mmpath_regions_end_burst(struct mmpath_regions *rs);
 void mmpath_regions_close_epoch(struct mmpath_regions *rs);
 
 /**

@@ -33,7 +33,7 @@
  *
  * which without open intervals is the sum above. A pause is made up for by
  * scaling the epoch's counts to the whole of it; an epoch that is all pause is like the
- * one before it.
+ * one before it. See mmpath_mrc_make_up().
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -100,6 +100,7 @@ void mmpath_mrc_reset(struct mmpath_mrc *m)
 		memset(m->open, 0, bins_bytes(m->nr_bins));
 	memset(&m->cold, 0, sizeof(m->cold));
 	memset(&m->records, 0, sizeof(m->records));
+	m->begun = 0;
 	m->group_pages = m->init_group_pages;
 }
 
@@ -201,6 +202,7 @@ void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight)
 
 	if (!m->nr_bins)
 		return;
+	m->begun += weight;
 	m->records.now += weight;
 	if (distance < 0) {
 		m->cold.now += weight;
@@ -214,22 +216,19 @@ void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight)
  * mmpath_mrc_censor() - a burst has ended
  * @m: the curve
  * @pages: on the stack, all of them touched in the burst
- * @first: tracking began with this burst; if not, what looked like a first
- *	touch was only the first in the burst, and is not one
  *
- * One interval is open at each depth. It belongs to the epoch that it began in, which is
- * this one for no more pages than were touched in it: the topmost. What a burst that
- * began earlier has left below them was logged without a pause, and stands for itself.
+ * One interval is open at each depth: it counts for the touch that would have ended it. It
+ * belongs to the epoch that it began in, which is this one for no more pages than were touched
+ * in it: the topmost. What a burst that began earlier has left below them was logged without a
+ * pause, and stands for itself.
  * (The stack of MRU is in another order but for its top; there it is an estimate.)
  * Out of memory nothing is censored.
  */
-void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages, bool first)
+void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages)
 {
 	struct mmpath_mrc_bin *bin;
 	u64 page, nr, now;
 
-	if (!first)
-		m->cold.now = 0;
 	if (!pages || !m->nr_bins)
 		return;
 	bin_of(m, pages - 1);
@@ -240,11 +239,18 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages, bool first)
 	for (page = 0; page < pages; page += nr) {
 		bin = &m->open[page >> ilog2(m->group_pages)];
 		nr = min_t(u64, m->group_pages, pages - page);
-		now = m->records.now > page ? min(nr, m->records.now - page) : 0;
+		now = m->begun > page ? min(nr, m->begun - page) : 0;
+		m->records.now += now;
 		bin->now += now;
 		bin->total += nr - now;
 		bin->recent += (nr - now) << RECENT_SHIFT;
 	}
+}
+
+static void bin_scale(struct mmpath_mrc_bin *bin, u64 num, u64 den)
+{
+	if (bin->now)
+		bin->now = mul_u64_u64_div_u64(bin->now, num, den);
 }
 
 /* What was counted in this epoch stands for @num / @den times as much. */
@@ -252,13 +258,19 @@ static void mrc_scale(struct mmpath_mrc *m, u64 num, u64 den)
 {
 	u32 i;
 
-	m->cold.now = mul_u64_u64_div_u64(m->cold.now, num, den);
-	m->records.now = mul_u64_u64_div_u64(m->records.now, num, den);
+	bin_scale(&m->cold, num, den);
+	bin_scale(&m->records, num, den);
 	for (i = 0; i < m->nr_bins; i++) {
-		m->bins[i].now = mul_u64_u64_div_u64(m->bins[i].now, num, den);
+		bin_scale(&m->bins[i], num, den);
 		if (m->open)
-			m->open[i].now = mul_u64_u64_div_u64(m->open[i].now, num, den);
+			bin_scale(&m->open[i], num, den);
 	}
+}
+
+static void bin_repeat(struct mmpath_mrc_bin *bin, u64 num, u64 den)
+{
+	if (bin->epoch)
+		bin->now += mul_u64_u64_div_u64(bin->epoch, num, den);
 }
 
 /* It was like the epoch before, @num / @den times; but a first touch is none again. */
@@ -268,36 +280,49 @@ static void mrc_repeat(struct mmpath_mrc *m, u64 num, u64 den)
 
 	m->records.now += mul_u64_u64_div_u64(m->records.epoch - m->cold.epoch, num, den);
 	for (i = 0; i < m->nr_bins; i++) {
-		m->bins[i].now += mul_u64_u64_div_u64(m->bins[i].epoch, num, den);
+		bin_repeat(&m->bins[i], num, den);
 		if (m->open)
-			m->open[i].now += mul_u64_u64_div_u64(m->open[i].epoch, num, den);
+			bin_repeat(&m->open[i], num, den);
 	}
 }
 
-/**
- * mmpath_mrc_make_up() - what was missed in this epoch is counted, too
- * @m: the curve
- * @seen: how much was missed
- *
- * It was like what was counted in the epoch, or if nothing was, like the epoch before.
- * Before mmpath_mrc_close_epoch(); makes up for MMPATH_MRC_MOST_SCALE times as much as was
- * counted, at most.
- */
-void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen)
+/* How much should have been counted? */
+static u64 count_of_all(const struct mmpath_seen *seen, const struct mmpath_counted *c)
 {
-	u64 of = seen->counted ?: seen->before, num = seen->counted + seen->missed;
+	if (seen->known)
+		return seen->all;
+	return seen->part ? mul_u64_u64_div_u64(c->begun, seen->all, seen->part) : c->begun;
+}
 
-	if (!seen->missed || !of)
+/**
+ * mmpath_mrc_make_up() - as much is counted in this epoch as there was
+ * @m: the curve
+ * @seen: how much there was
+ * @c: what the curves of the same accesses have counted, this one among them
+ *
+ * What was not counted, because the driver paused, pages were not in the sample, or their last
+ * touch was before the burst, was like what was; or if nothing was counted, like the epoch
+ * before. A sample of pages with more or fewer accesses than the others' is set right by that,
+ * too (as in Waldspurger et al., FAST'15, 3.3, but there the difference goes to the smallest
+ * distance). Before mmpath_mrc_close_epoch(); makes up for MMPATH_MRC_MOST_SCALE times as much
+ * as was counted, at most.
+ */
+void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
+			const struct mmpath_counted *c)
+{
+	u64 num = count_of_all(seen, c), den = c->now ?: c->epoch;
+
+	if (!num || !den || num == c->now)
 		return;
 	/* a burst that took no time stands for any: the counts must not overflow */
-	if (num < seen->missed || div64_u64(num, of) >= MMPATH_MRC_MOST_SCALE) {
+	if (div64_u64(num, den) >= MMPATH_MRC_MOST_SCALE) {
 		num = MMPATH_MRC_MOST_SCALE;
-		of = 1;
+		den = 1;
 	}
-	if (seen->counted)
-		mrc_scale(m, num, of);
+	if (c->now)
+		mrc_scale(m, num, den);
 	else
-		mrc_repeat(m, num, of);
+		mrc_repeat(m, num, den);
 }
 
 static void bin_close(struct mmpath_mrc_bin *bin)
@@ -316,6 +341,7 @@ void mmpath_mrc_close_epoch(struct mmpath_mrc *m)
 {
 	u32 i;
 
+	m->begun = 0;
 	bin_close(&m->cold);
 	bin_close(&m->records);
 	for (i = 0; i < m->nr_bins; i++) {

@@ -474,7 +474,21 @@ struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 	return rs->extents[i].region;
 }
 
-static int region_mru_touch(struct mmpath_region *region, u64 page, u64 rank, bool again)
+/*
+ * The first touch in a later burst is not counted: when the page was touched before that
+ * nobody knows.
+ */
+static void count_touch(const struct mmpath_regions *rs, struct mmpath_mrc *m, s64 distance,
+			u32 weight)
+{
+	if (distance == MMPATH_COLD && rs->resumed)
+		mmpath_mrc_begin(m, weight);
+	else
+		mmpath_mrc_add(m, distance, weight);
+}
+
+static int region_mru_touch(const struct mmpath_regions *rs, struct mmpath_region *region,
+			    u64 page, u64 rank, bool again)
 {
 	u32 weight;
 	s64 distance;
@@ -488,11 +502,12 @@ static int region_mru_touch(struct mmpath_region *region, u64 page, u64 rank, bo
 	if (distance == MMPATH_NOMEM)
 		return -ENOMEM;
 	if (!again)
-		mmpath_mrc_add(&region->mru_mrc, distance, weight);
+		count_touch(rs, &region->mru_mrc, distance, weight);
 	return 0;
 }
 
-static int region_touch(struct mmpath_region *region, u64 page, u64 rank, bool again)
+static int region_touch(const struct mmpath_regions *rs, struct mmpath_region *region, u64 page,
+			u64 rank, bool again)
 {
 	u32 weight = 1U << region->lru.shift;
 	s64 distance;
@@ -503,8 +518,8 @@ static int region_touch(struct mmpath_region *region, u64 page, u64 rank, bool a
 	if (distance == MMPATH_NOMEM)
 		return -ENOMEM;
 	if (!again)
-		mmpath_mrc_add(&region->lru_mrc, distance, weight);
-	return region_mru_touch(region, page, rank, again);
+		count_touch(rs, &region->lru_mrc, distance, weight);
+	return region_mru_touch(rs, region, page, rank, again);
 }
 
 /**
@@ -523,7 +538,7 @@ void mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region
 			 u64 rank, bool again)
 {
 	region->records++;
-	if (!region->stopped && region_touch(region, page, rank, again))
+	if (!region->stopped && region_touch(rs, region, page, rank, again))
 		region_stop(rs, region);
 }
 
@@ -592,14 +607,13 @@ void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift)
 	}
 }
 
-static void region_end_burst(struct mmpath_region *region, bool first)
+static void region_end_burst(struct mmpath_region *region)
 {
 	u64 pages = mmpath_stack_footprint(&region->lru);
 
 	region->footprint = max(region->footprint, pages);
-	mmpath_mrc_censor(&region->lru_mrc, pages, first);
-	mmpath_mrc_censor(&region->mru_mrc, (u64)region->mru.nr_pages << region->mru.shift,
-			  first);
+	mmpath_mrc_censor(&region->lru_mrc, pages);
+	mmpath_mrc_censor(&region->mru_mrc, (u64)region->mru.nr_pages << region->mru.shift);
 	mmpath_stack_reset(&region->lru, region->lru.shift);
 	mmpath_mru_reset(&region->mru, region->mru.shift);
 }
@@ -607,18 +621,18 @@ static void region_end_burst(struct mmpath_region *region, bool first)
 /**
  * mmpath_regions_end_burst() - the driver pauses
  * @rs: the regions
- * @first: tracking began with this burst
  *
  * What is on the stacks says nothing about the next burst: it is taken into
  * account as it is, and the stacks start again.
  */
-void mmpath_regions_end_burst(struct mmpath_regions *rs, bool first)
+void mmpath_regions_end_burst(struct mmpath_regions *rs)
 {
 	struct mmpath_region *region;
 
 	list_for_each_entry(region, &rs->list, node)
 		if (!region->stopped)
-			region_end_burst(region, first);
+			region_end_burst(region);
+	rs->resumed = true;
 }
 
 /**
@@ -627,15 +641,20 @@ void mmpath_regions_end_burst(struct mmpath_regions *rs, bool first)
  */
 void mmpath_regions_close_epoch(struct mmpath_regions *rs)
 {
+	struct mmpath_counted lru = { }, mru = { };
 	struct mmpath_region *region;
 
 	list_for_each_entry(region, &rs->list, node) {
+		mmpath_mrc_counted(&region->lru_mrc, &lru);
+		mmpath_mrc_counted(&region->mru_mrc, &mru);
+	}
+	list_for_each_entry(region, &rs->list, node) {
 		if (region->stopped)
 			continue;
-		mmpath_mrc_make_up(&region->lru_mrc, &rs->seen);
-		mmpath_mrc_make_up(&region->mru_mrc, &rs->seen);
+		mmpath_mrc_make_up(&region->lru_mrc, &rs->seen, &lru);
+		mmpath_mrc_make_up(&region->mru_mrc, &rs->seen, &mru);
 		mmpath_mrc_close_epoch(&region->lru_mrc);
 		mmpath_mrc_close_epoch(&region->mru_mrc);
 	}
-	mmpath_seen_close(&rs->seen);
+	mmpath_seen_close(&rs->seen, &lru);
 }

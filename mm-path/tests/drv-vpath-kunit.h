@@ -282,36 +282,61 @@ static void kt_vpath_rest(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* 5 accesses of one page in 8 were delivered, and 13 not: 10 by the device, 3 by us. */
-static void kt_vpath_held(struct kunit *test)
+/* The device has seen 13 accesses of a context, and 7 that nobody asked for before. */
+static void kt_vpath_accesses(struct kunit *test)
 {
 	struct kt_vpath *kt = kt_vpath_init(test);
-	struct vpath_cpu c = { .reg = vpath_unit(vpath.bar, 0), .context = U32_MAX, .shift = 3 };
+	struct vpath_cpu c = { .reg = vpath_unit(vpath.bar, 0), .context = U32_MAX, .passed = 7 };
 	struct mmpath_ctx *ctx = &kt->ctx;
 
 	KUNIT_ASSERT_EQ(test, xa_insert(&vpath.ctxs, U32_MAX, ctx, GFP_KERNEL), 0);
-	ctx->shift = 3;
-	ctx->fed = 5;
-	c.paused = 90;
-	c.reg->counters.paused = 100;
-	vpath_count_held(&c);
-	vpath_count_held(&c);
+	c.reg->counters.filter_misses = 20;
+	c.reg->counters.logged = 20;
+	/* which do not get that far */
+	c.reg->counters.accesses = 100;
+	c.reg->counters.pab_misses = 50;
+	vpath_count_passed(&c);
+	vpath_count_passed(&c);
 	xa_erase(&vpath.ctxs, U32_MAX);
 	/* whose they are nobody knows */
-	c.reg->counters.paused = 200;
-	vpath_count_held(&c);
+	c.reg->counters.filter_misses = 30;
+	vpath_count_passed(&c);
+	vpath_tell_seen(ctx);
+	KUNIT_EXPECT_EQ(test, ctx->seen.all, 13);
+	KUNIT_EXPECT_FALSE(test, ctx->seen.known);
+	/* once */
+	vpath_tell_seen(ctx);
+	KUNIT_EXPECT_EQ(test, ctx->seen.all, 0);
+	kt_vpath_end(kt);
+}
+
+/* Of which one was not logged, for one reason or another; or was, and is skipped. */
+static void kt_vpath_unseen(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+	struct vpath_cpu c = { .reg = vpath_unit(vpath.bar, 0), .context = U32_MAX };
+	struct vpath_counters *counters = &c.reg->counters;
+	u64 *reasons[] = { &counters->unsampled, &counters->paused, &counters->overflowed };
+	struct mmpath_ctx *ctx = &kt->ctx;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, xa_insert(&vpath.ctxs, U32_MAX, ctx, GFP_KERNEL), 0);
+	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
+		counters->filter_misses++;
+		++*reasons[i];
+		vpath_count_passed(&c);
+		vpath_tell_seen(ctx);
+		KUNIT_EXPECT_EQ(test, ctx->seen.all, 1);
+		KUNIT_EXPECT_TRUE(test, ctx->seen.known);
+	}
+	xa_erase(&vpath.ctxs, U32_MAX);
 	kt->v.choked = true;
 	kt->drain.nr = 3;
 	vpath_feed(&kt->drain);
 	KUNIT_EXPECT_EQ(test, kt->drain.nr, 0);
 	KUNIT_EXPECT_EQ(test, vpath.skipped, 3);
 	vpath_tell_seen(ctx);
-	KUNIT_EXPECT_EQ(test, ctx->counted, 5 << 3);
-	KUNIT_EXPECT_EQ(test, ctx->missed, 13 << 3);
-	/* once */
-	vpath_tell_seen(ctx);
-	KUNIT_EXPECT_EQ(test, ctx->counted, 0);
-	KUNIT_EXPECT_EQ(test, ctx->missed, 0);
+	KUNIT_EXPECT_TRUE(test, ctx->seen.known);
 	kt_vpath_end(kt);
 }
 
@@ -332,7 +357,7 @@ static void kt_vpath_coarser(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* Records are only counted when they have cost what an epoch may. */
+/* Records are skipped when they have cost what an epoch may. */
 static void kt_vpath_choked(struct kunit *test)
 {
 	struct kt_vpath *kt = kt_vpath_init(test);
@@ -358,7 +383,8 @@ static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_header),
 	KUNIT_CASE(kt_vpath_own_time),
 	KUNIT_CASE(kt_vpath_rest),
-	KUNIT_CASE(kt_vpath_held),
+	KUNIT_CASE(kt_vpath_accesses),
+	KUNIT_CASE(kt_vpath_unseen),
 	KUNIT_CASE(kt_vpath_choked),
 	KUNIT_CASE(kt_vpath_coarser),
 	{}

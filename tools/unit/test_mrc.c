@@ -86,11 +86,11 @@ static void test_walk(void **state)
 			mmpath_mrc_close_epoch(&f.m);
 	}
 	assert_walk(&f.m);
-	mmpath_mrc_censor(&f.m, 3000, true);
+	mmpath_mrc_censor(&f.m, 3000);
 	mmpath_mrc_close_epoch(&f.m);
 	for (i = 0; i < 500; i++)
 		mmpath_mrc_add(&f.m, rng_next(&r) >> 32 & 1023, 1);
-	mmpath_mrc_censor(&f.m, 800, false);
+	mmpath_mrc_censor(&f.m, 800);
 	assert_walk(&f.m);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_walk(&f.m);
@@ -247,11 +247,24 @@ static void test_big_counts(void **state)
 	fixture_destroy(&f);
 }
 
-static void make_up(struct fixture *f, u64 counted, u64 missed, u64 before)
+/* There were @all accesses. */
+static void make_up(struct fixture *f, u64 all)
 {
-	struct mmpath_seen seen = { .counted = counted, .missed = missed, .before = before };
+	struct mmpath_seen seen = { .all = all, .part = 1, .known = true };
+	struct mmpath_counted c = { };
 
-	mmpath_mrc_make_up(&f->m, &seen);
+	mmpath_mrc_counted(&f->m, &c);
+	mmpath_mrc_make_up(&f->m, &seen, &c);
+}
+
+/* They were seen in @part of @all of the time. */
+static void make_up_time(struct fixture *f, u64 all, u64 part)
+{
+	struct mmpath_seen seen = { .all = all, .part = part };
+	struct mmpath_counted c = { };
+
+	mmpath_mrc_counted(&f->m, &c);
+	mmpath_mrc_make_up(&f->m, &seen, &c);
 }
 
 /* Counts go nowhere and nothing is read after all memory was given back. */
@@ -264,10 +277,10 @@ static void test_after_destroy(void **state)
 	mmpath_mrc_add(&f.m, 5, 5);
 	mmpath_mrc_destroy(&f.m);
 	mmpath_mrc_add(&f.m, 5, 5);
-	mmpath_mrc_censor(&f.m, 100, false);
-	make_up(&f, 2, 1, 0);
+	mmpath_mrc_censor(&f.m, 100);
+	make_up(&f, 3);
 	mmpath_mrc_close_epoch(&f.m);
-	make_up(&f, 0, 1, 1);
+	make_up(&f, 1);
 	mmpath_mrc_reset(&f.m);
 	assert_int_equal(total(&f, 0), 0);
 	fixture_destroy(&f);
@@ -279,24 +292,33 @@ static void test_scale(void **state)
 
 	(void)state;
 	fixture_init(&f, 1);
+	make_up(&f, 5);	/* nothing tells what it was like */
 	mmpath_mrc_add(&f.m, 2, 10);
+	make_up_time(&f, 0, 0);
+	make_up_time(&f, 3, 3);
 	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(total(&f, 0), 10);
 	mmpath_mrc_add(&f.m, 2, 10);
 	mmpath_mrc_add(&f.m, MMPATH_COLD, 4);
-	make_up(&f, 0, 5, 0);	/* nothing tells what it was like */
-	make_up(&f, 2, 0, 1);
-	make_up(&f, 2, 5, 1);
+	make_up_time(&f, 7, 2);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_int_equal(total(&f, 0), 45);
 	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_EPOCH), 14);
 	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_EPOCH), 49);
+	/* pages of the sample were used more than others */
+	mmpath_mrc_add(&f.m, 2, 30);
+	make_up(&f, 20);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0), 20);
+	/* a touch whose distance is not known has one like the others', though there was no pause */
+	mmpath_mrc_add(&f.m, 2, 20);
+	mmpath_mrc_begin(&f.m, 60);
+	make_up_time(&f, 0, 0);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0), 80);
 	/* for ever, in no time */
 	mmpath_mrc_add(&f.m, 2, 10);
-	make_up(&f, 1, U64_MAX - 1, 0);
-	mmpath_mrc_close_epoch(&f.m);
-	assert_true(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0) == 10 * MMPATH_MRC_MOST_SCALE);
-	mmpath_mrc_add(&f.m, 2, 10);
-	make_up(&f, 1, U64_MAX, 0);
+	make_up(&f, U64_MAX);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_true(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0) == 10 * MMPATH_MRC_MOST_SCALE);
 	fixture_destroy(&f);
@@ -305,7 +327,6 @@ static void test_scale(void **state)
 /* An epoch of which nothing was seen is like the one before, but for first touches. */
 static void test_repeat(void **state)
 {
-	struct mmpath_seen seen = { .counted = 20, .missed = 60 };
 	struct fixture f;
 	int i;
 
@@ -314,14 +335,11 @@ static void test_repeat(void **state)
 	mmpath_mrc_add(&f.m, 2, 10);
 	mmpath_mrc_add(&f.m, 40, 6);
 	mmpath_mrc_add(&f.m, MMPATH_COLD, 4);
-	mmpath_mrc_make_up(&f.m, &seen);
+	make_up(&f, 80);
 	mmpath_mrc_close_epoch(&f.m);
-	mmpath_seen_close(&seen);
 	for (i = 0; i < 2; i++) {
-		seen.missed = 40;
-		mmpath_mrc_make_up(&f.m, &seen);
+		make_up(&f, 32);
 		mmpath_mrc_close_epoch(&f.m);
-		mmpath_seen_close(&seen);
 		assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_EPOCH), 32);
 		assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0), 32);
 		assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 16), 12);
@@ -329,21 +347,31 @@ static void test_repeat(void **state)
 	}
 	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 16);
 	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32);
-	/* it stands still: after that nobody knows, and what was missed waits */
-	mmpath_seen_close(&seen);
-	seen.missed = 40;
-	mmpath_mrc_make_up(&f.m, &seen);
-	mmpath_seen_close(&seen);
-	assert_int_equal(seen.missed, 40);
-	seen.counted = 40;
-	mmpath_mrc_add(&f.m, 2, 10);
-	mmpath_mrc_make_up(&f.m, &seen);
-	mmpath_seen_close(&seen);
-	mmpath_mrc_close_epoch(&f.m);
-	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0), 20);
-	assert_int_equal(seen.missed, 0);
-	assert_int_equal(seen.before, 80);
 	fixture_destroy(&f);
+}
+
+/* What nothing tells about waits; but time that has gone is no access. */
+static void test_seen(void **state)
+{
+	const struct mmpath_seen more = { .all = 40, .known = true };
+	const struct mmpath_counted none = { .begun = 7 }, now = { .now = 1 }, before = { .epoch = 1 };
+	struct mmpath_seen seen = { .all = 2, .part = 1 };
+
+	(void)state;
+	mmpath_seen_close(&seen, &none);
+	assert_int_equal(seen.all, 0);
+	assert_int_equal(seen.part, 0);
+	mmpath_seen_add(&seen, &more);
+	mmpath_seen_close(&seen, &none);
+	mmpath_seen_add(&seen, &more);
+	assert_int_equal(seen.all, 80);
+	assert_true(seen.known);
+	mmpath_seen_close(&seen, &before);
+	assert_int_equal(seen.all, 0);
+	assert_false(seen.known);
+	mmpath_seen_add(&seen, &more);
+	mmpath_seen_close(&seen, &now);
+	assert_int_equal(seen.all, 0);
 }
 
 /* What is open is open for as many. */
@@ -355,9 +383,10 @@ static void test_repeat_censored(void **state)
 	fixture_init(&f, 1);
 	mmpath_mrc_add(&f.m, 0, 100);
 	mmpath_mrc_add(&f.m, 99, 100);
-	mmpath_mrc_censor(&f.m, 100, false);
+	mmpath_mrc_begin(&f.m, 100);
+	mmpath_mrc_censor(&f.m, 100);
 	mmpath_mrc_close_epoch(&f.m);
-	make_up(&f, 0, 2, 1);
+	make_up(&f, 600);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0), 600);
 	assert_in_range(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 99), 390, 400);
@@ -374,7 +403,7 @@ static void test_censored(void **state)
 	mmpath_mrc_add(&f.m, 0, 100);
 	mmpath_mrc_add(&f.m, 99, 10);
 	mmpath_mrc_add(&f.m, MMPATH_COLD, 100);
-	mmpath_mrc_censor(&f.m, 100, true);
+	mmpath_mrc_censor(&f.m, 100);
 	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 100);
 	assert_int_equal(total(&f, 0), 210);
 	assert_int_equal(total(&f, 1), 110);
@@ -382,9 +411,15 @@ static void test_censored(void **state)
 	assert_in_range(total(&f, 99), 109, 110);
 	/* but not beyond the deepest page */
 	assert_int_equal(total(&f, 100), 0);
-	mmpath_mrc_add(&f.m, MMPATH_COLD, 50);
-	mmpath_mrc_censor(&f.m, 0, false);
-	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 0);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 310);
+	/* as many again in a later burst, but for the touches that were no first ones */
+	mmpath_mrc_add(&f.m, 0, 100);
+	mmpath_mrc_add(&f.m, 99, 10);
+	mmpath_mrc_begin(&f.m, 100);
+	mmpath_mrc_censor(&f.m, 100);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 100);
+	assert_int_equal(total(&f, 0), 420);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 520);
 	fixture_destroy(&f);
 }
 
@@ -397,9 +432,9 @@ static void test_long_burst(void **state)
 	fixture_init(&f, 16);
 	mmpath_mrc_add(&f.m, MMPATH_COLD, 100);
 	mmpath_mrc_close_epoch(&f.m);
-	mmpath_mrc_add(&f.m, MMPATH_COLD, 1);
-	mmpath_mrc_censor(&f.m, 101, true);
-	make_up(&f, 1, 999, 0);
+	mmpath_mrc_begin(&f.m, 1);
+	mmpath_mrc_censor(&f.m, 101);
+	make_up(&f, 1000);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 1100);
 	assert_int_equal(total(&f, 0), 1100);
@@ -429,7 +464,7 @@ static void test_bursts(void **state)
 		mmpath_mrc_add(&f.m, mmpath_stack_touch(&s, trace[i]), 1);
 		if (i % 400 != 399)
 			continue;
-		mmpath_mrc_censor(&f.m, mmpath_stack_footprint(&s), i < 400);
+		mmpath_mrc_censor(&f.m, mmpath_stack_footprint(&s));
 		mmpath_stack_reset(&s, 0);
 	}
 	whole = total(&f, 0);
@@ -524,6 +559,7 @@ int main(void)
 		cmocka_unit_test(test_after_destroy),
 		cmocka_unit_test(test_scale),
 		cmocka_unit_test(test_repeat),
+		cmocka_unit_test(test_seen),
 		cmocka_unit_test(test_repeat_censored),
 		cmocka_unit_test(test_censored),
 		cmocka_unit_test(test_long_burst),
