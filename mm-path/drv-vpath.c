@@ -154,7 +154,10 @@ struct vpath_time {
  * @inside_seen: @inside_ns then
  * @seen: how far it had come
  * @debt_ns: cost so far beyond the target, as of then; not less than 0
- * @cheap_epochs: epochs in a row that were cheap
+ * @excess_ns: and beyond what is aimed at, but not of more than two epochs
+ * @epochs: since its sample changed or it rested
+ * @own_then: @ctx->own_ns then
+ * @cost_then: @ctx->cost_ns then
  * @rested: it rested in this epoch
  * @awake: and shall not in the next
  */
@@ -163,8 +166,9 @@ struct vpath_ctx {
 	bool choked;
 	u64 hook_seen, inside_seen;
 	struct vpath_time seen;
-	s64 debt_ns;
-	unsigned int cheap_epochs;
+	s64 debt_ns, excess_ns;
+	unsigned int epochs;
+	u64 own_then, cost_then;
 	bool rested, awake;
 };
 
@@ -204,7 +208,8 @@ static void vpath_break(const char *why)
 #define VPATH_MAJOR_NS	(100 * NSEC_PER_USEC)
 #define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
 #define VPATH_GOOD_SAMPLE	128	/* and more not much more */
-#define VPATH_CHEAP_EPOCHS	3	/* below an eighth of the target, in a row */
+#define VPATH_LOOK_EPOCHS	3	/* at a sample that keeps the target */
+#define VPATH_IDLE_SHARE	3	/* of the target, for a program without a policy */
 #define VPATH_FREE_EVERY	1024U	/* records */
 
 /* No record has this number: it takes more than 32 bits. */
@@ -294,16 +299,44 @@ static u64 vpath_allowed_ns(void)
 	       (NSEC_PER_MSEC / 100);
 }
 
-/* What it has cost beyond the target, with what is not accounted for yet */
+/* What it has cost beyond so much, with what is not accounted for yet */
+static s64 vpath_beyond_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now,
+			   s64 before_ns, unsigned long permille)
+{
+	u64 own_ns = vpath_own_ns(ctx->drv_data, now);
+
+	if (!permille)
+		return 0;
+	before_ns += vpath_hook_ns(ctx) - div_u64(own_ns * permille, 1000);
+	return max(before_ns, 0LL);
+}
+
 static s64 vpath_debt_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now)
 {
 	const struct vpath_ctx *v = ctx->drv_data;
-	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
-	s64 debt_ns = READ_ONCE(v->debt_ns) + vpath_hook_ns(ctx);
 
-	if (!target)
-		return 0;
-	return max(debt_ns - (s64)div_u64(vpath_own_ns(v, now) * target, 100), 0LL);
+	return vpath_beyond_ns(ctx, now, READ_ONCE(v->debt_ns),
+			       vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10);
+}
+
+/*
+ * In the long run a curve alone is not worth all of the target. What it has cost beyond
+ * its share is not held against it for ever, as what is beyond the target is: the set-up
+ * of a program would be paid for by a long blindness.
+ */
+static unsigned int vpath_share(const struct mmpath_ctx *ctx)
+{
+	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10;
+
+	return mmpath_ctx_has_policy(ctx) ? target : target / VPATH_IDLE_SHARE;
+}
+
+static s64 vpath_excess_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now)
+{
+	const struct vpath_ctx *v = ctx->drv_data;
+
+	return min(vpath_beyond_ns(ctx, now, v->excess_ns, vpath_share(ctx)),
+		   (s64)vpath_allowed_ns() * 2);
 }
 
 /*
@@ -809,6 +842,7 @@ static void vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 	struct vpath_ctx *v = ctx->drv_data;
 	u64 hook_ns = atomic64_read(&ctx->hook_ns);
 
+	v->excess_ns = vpath_excess_ns(ctx, now);
 	WRITE_ONCE(v->debt_ns, vpath_debt_ns(ctx, now));
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + vpath_own_ns(v, now));
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + hook_ns - v->hook_seen);
@@ -818,8 +852,19 @@ static void vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 	WRITE_ONCE(v->inside_seen, READ_ONCE(v->inside_ns));
 }
 
+/* A sample is judged by the epochs from here on. */
+static void vpath_look_anew(const struct mmpath_ctx *ctx)
+{
+	struct vpath_ctx *v = ctx->drv_data;
+
+	v->epochs = 0;
+	v->own_then = ctx->own_ns;
+	v->cost_then = ctx->cost_ns;
+}
+
 static void vpath_set_resting(struct mmpath_ctx *ctx, bool resting)
 {
+	vpath_look_anew(ctx);
 	WRITE_ONCE(ctx->resting, resting);
 	on_each_cpu(vpath_use_current, NULL, 1);
 }
@@ -832,7 +877,7 @@ static void vpath_rest(struct mmpath_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 
-	if (v->debt_ns < (s64)(vpath_allowed_ns() * 3 / 4))
+	if (v->excess_ns < (s64)(vpath_allowed_ns() * 3 / 4))
 		return;
 	WRITE_ONCE(ctx->blind, true);
 	v->rested = true;
@@ -854,15 +899,14 @@ static void vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 /* What was logged before costs what it costs, and says nothing of what comes. */
 static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsigned int shift)
 {
-	struct vpath_ctx *v = ctx->drv_data;
 	struct vpath_time now;
 
-	v->cheap_epochs = 0;
 	mmpath_set_shift(ctx, shift);
 	on_each_cpu(vpath_use_current, NULL, 1);
 	vpath_drain();
 	now = vpath_now(mm);
 	vpath_account(ctx, &now);
+	vpath_look_anew(ctx);
 }
 
 /*
@@ -889,36 +933,54 @@ static unsigned int vpath_coarser(const struct mmpath_ctx *ctx, unsigned long pa
 }
 
 /*
- * Keep the cost below the target by logging fewer pages. A coarser sample at once,
- * by as much as it takes to have a quarter of the target or less, for a curve is
- * hardly better for the rest; a finer one, which forgets the order of the pages, only
- * after some epochs that were cheap, but then by as much as likely stays below that
- * quarter. Where a coarser one would say nothing, by logging in bursts.
+ * The sample that epochs within the target ask for: a finer one if less than half of what is
+ * aimed at is used, and by as much as likely stays below it; for a curve alone a coarser one
+ * if more is, and the coarser is still good. What a sample costs decides between two, not how
+ * the program came to it, but for a tenth, for it shall not go back and forth.
+ */
+static unsigned int vpath_better_shift(struct mmpath_ctx *ctx, unsigned long pages)
+{
+	unsigned int finest = vpath_param(VPATH_PARAM_SAMPLE_SHIFT), shift = ctx->shift;
+	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
+	unsigned int percent, aim = 100 >> vpath_slack(ctx, pages >> shift);
+	struct vpath_ctx *v = ctx->drv_data;
+
+	if (++v->epochs < VPATH_LOOK_EPOCHS)
+		return shift;
+	percent = mmpath_permille((ctx->cost_ns - v->cost_then) * 10,
+				  (ctx->own_ns - v->own_then) * target);
+	vpath_look_anew(ctx);
+	if (shift > finest && percent * 20 < aim * 9)
+		return shift - min(fls(aim / max(percent, 1U)) - 1U, shift - finest);
+	pages >>= shift + 1;
+	if (!mmpath_ctx_has_policy(ctx) && shift < MMPATH_MAX_SHIFT &&
+	    pages >= VPATH_LEAST_SAMPLE && percent > 100 >> vpath_slack(ctx, pages))
+		return shift + 1;
+	return shift;
+}
+
+/*
+ * Keep the cost below the target by logging fewer pages. A coarser sample at once, by as
+ * much as it takes to come down to what is aimed at; a finer one, which forgets the order
+ * of the pages, only after some epochs that were cheap. Where a coarser one would say
+ * nothing, by logging in bursts.
  */
 static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 			      unsigned int permille, bool early)
 {
 	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10, shift = ctx->shift;
-	unsigned int finest = vpath_param(VPATH_PARAM_SAMPLE_SHIFT);
 	unsigned long pages = get_mm_rss(mm);
-	unsigned int slack = vpath_slack(ctx, pages >> shift);
-	struct vpath_ctx *v = ctx->drv_data;
 
 	if (!target || ctx->resting)
 		return;
-	if (permille > target) {
-		shift = vpath_coarser(ctx, pages, shift, permille / target);
-		if (shift > ctx->shift)
-			vpath_set_shift(ctx, mm, shift);
-		else
-			vpath_rest(ctx);
-	} else if (!early && shift > finest && permille < target >> (slack + 1)) {
-		shift -= min(fls(target / max(permille, 1U)) - 1U - slack, shift - finest);
-		if (++v->cheap_epochs >= VPATH_CHEAP_EPOCHS)
-			vpath_set_shift(ctx, mm, shift);
-	} else if (!early) {
-		v->cheap_epochs = 0;
-	}
+	if (permille > target)
+		shift = max(shift, vpath_coarser(ctx, pages, shift, permille / target));
+	else if (!early)
+		shift = vpath_better_shift(ctx, pages);
+	if (shift != ctx->shift)
+		vpath_set_shift(ctx, mm, shift);
+	else if (permille > vpath_share(ctx))
+		vpath_rest(ctx);
 }
 
 /* The rest of the log has been skipped, the next burst may begin. */
@@ -965,7 +1027,7 @@ static void vpath_end_epoch(struct mmpath_ctx *ctx)
 	if (!v->rested)
 		WRITE_ONCE(ctx->blind, false);
 	v->rested = ctx->resting;
-	v->awake = ctx->resting && !v->debt_ns;
+	v->awake = ctx->resting && !v->excess_ns && !v->debt_ns;
 }
 
 static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)

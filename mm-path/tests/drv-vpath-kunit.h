@@ -249,36 +249,95 @@ static void kt_vpath_own_time(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* It owes 2700 ns at a target of 3 percent, so it rests for 90000 ns more of its own. */
+static void kt_vpath_next_epoch(struct kt_vpath *kt, u64 cpu_ns)
+{
+	struct vpath_time now = { .cpu_ns = cpu_ns, .wall_ns = cpu_ns };
+
+	vpath_account(&kt->ctx, &now);
+	vpath_end_epoch(&kt->ctx);
+}
+
+/* Its share is one percent, so with 2900 ns more than that it rests for 290000 of its own. */
 static void kt_vpath_rest(struct kunit *test)
 {
-	struct vpath_time now = { .cpu_ns = 10000, .wall_ns = 10000 };
 	struct kt_vpath *kt = kt_vpath_init(test);
 	struct mmpath_ctx *ctx = &kt->ctx;
 
 	atomic64_set(&ctx->hook_ns, 3000);
-	vpath_account(ctx, &now);
-	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 2700);
 	ctx->resting = true;
-	vpath_end_epoch(ctx);
+	kt_vpath_next_epoch(kt, 10000);
+	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 2700);
+	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 2900);
 	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
-	now.cpu_ns = 99900;
-	vpath_account(ctx, &now);
-	vpath_end_epoch(ctx);
+	kt_vpath_next_epoch(kt, 299900);
 	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
-	now.cpu_ns = 100000;
-	vpath_account(ctx, &now);
-	vpath_end_epoch(ctx);
+	kt_vpath_next_epoch(kt, 300000);
 	/* not before the epoch is over for all */
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
 	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_FALSE(test, ctx->resting);
 	/* what it has not cost is not saved for later */
-	now.cpu_ns = 900000;
-	vpath_account(ctx, &now);
+	kt_vpath_next_epoch(kt, 900000);
 	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 0);
+	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 0);
+	kt_vpath_end(kt);
+}
+
+/* What a set-up has cost is paid for at the target, and no longer than that takes. */
+static void kt_vpath_setup(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+	u64 allowed_ns = vpath_allowed_ns();
+
+	atomic64_set(&kt->ctx.hook_ns, 10 * allowed_ns);
+	kt->ctx.resting = true;
+	kt_vpath_next_epoch(kt, 100);
+	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 10 * allowed_ns - 3);
+	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 2 * allowed_ns);
+	kt_vpath_next_epoch(kt, 300 * allowed_ns);
+	KUNIT_EXPECT_FALSE(test, kt->v.awake);
+	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 0);
+	kt_vpath_next_epoch(kt, 334 * allowed_ns);
+	KUNIT_EXPECT_TRUE(test, kt->v.awake);
+	kt_vpath_end(kt);
+}
+
+/* What it takes, in hundredths of the target, for three epochs */
+static unsigned int kt_vpath_three_epochs(struct kt_vpath *kt, unsigned int shift,
+					  unsigned long pages, unsigned int percent)
+{
+	int i;
+
+	kt->ctx.shift = shift;
+	vpath_look_anew(&kt->ctx);
+	for (i = 0; i < VPATH_LOOK_EPOCHS; i++) {
+		if (i && vpath_better_shift(&kt->ctx, pages) != shift)
+			return UINT_MAX;
+		kt->ctx.own_ns += 1000 * NSEC_PER_USEC;
+		/* not the same in each */
+		kt->ctx.cost_ns += (u64)percent * (i * 300);
+	}
+	return vpath_better_shift(&kt->ctx, pages);
+}
+
+/* What a sample costs says which it is, whatever it was before. */
+static void kt_vpath_better(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+
+	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 5, 65536, 28), 6);
+	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 65536, 14), 6);
+	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 5, 65536, 24), 5);
+	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 65536, 10), 5);
+	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 7, 65536, 6), 5);
+	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 3, 65536, 0), 0);
+	/* of a sample of less than 128 pages half is aimed at; of less than 64 there is none */
+	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 5, 8191, 45), 5);
+	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 5, 8191, 55), 6);
+	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 8191, 99), 6);
+	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 8191, 21), 5);
 	kt_vpath_end(kt);
 }
 
@@ -383,6 +442,8 @@ static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_header),
 	KUNIT_CASE(kt_vpath_own_time),
 	KUNIT_CASE(kt_vpath_rest),
+	KUNIT_CASE(kt_vpath_setup),
+	KUNIT_CASE(kt_vpath_better),
 	KUNIT_CASE(kt_vpath_accesses),
 	KUNIT_CASE(kt_vpath_unseen),
 	KUNIT_CASE(kt_vpath_choked),
