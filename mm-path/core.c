@@ -277,10 +277,10 @@ static int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 	return ret;
 }
 
-/* Leave @dom. Returns how many domains are left. */
-static int mmpath_del_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
+/* Leave @dom, which is not the last. What is done in this epoch is told to the others. */
+static void mmpath_del_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 {
-	int i, left;
+	int i;
 
 	mmpath_drain_driver(ctx);
 	mutex_lock(&ctx->lock);
@@ -288,15 +288,14 @@ static int mmpath_del_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 	for (i = 0; i < ctx->nr_domains && ctx->domains[i] != dom; i++)
 		;
 	if (i < ctx->nr_domains) {
+		mmpath_domain_saw_others(dom);
 		mmpath_domain_leave(dom, ctx);
 		for (; i < ctx->nr_domains - 1; i++)
 			ctx->domains[i] = ctx->domains[i + 1];
 		WRITE_ONCE(ctx->nr_domains, ctx->nr_domains - 1);
 		mmpath_domain_put(dom);
 	}
-	left = ctx->nr_domains;
 	mutex_unlock(&ctx->lock);
-	return left;
 }
 
 static enum mmpath_region_kind mmpath_vma_kind(const struct vm_area_struct *vma)
@@ -412,6 +411,31 @@ static bool mmpath_ctx_gone(const struct mmpath_ctx *ctx)
 	return rcu_access_pointer(ctx->mm->mmpath) != ctx;
 }
 
+/**
+ * mmpath_saw() - tell how much of a part of the epoch was seen
+ * @ctx: of this context
+ * @seen: as the driver knows it
+ *
+ * Context: may sleep; takes ctx->lock.
+ */
+void mmpath_saw(struct mmpath_ctx *ctx, const struct mmpath_seen *seen)
+{
+	mutex_lock(&ctx->lock);
+	mmpath_seen_add(&ctx->seen, seen);
+	mutex_unlock(&ctx->lock);
+}
+
+/* What the driver has counted at the same time as its records came */
+static void mmpath_take_accesses(struct mmpath_ctx *ctx)
+{
+	struct mmpath_seen seen = { .all = atomic64_xchg(&ctx->accesses, 0) };
+
+	lockdep_assert_held(&ctx->lock);
+	if (xchg(&ctx->unseen, 0))
+		seen.as = MMPATH_SEEN_ACCESSES;
+	mmpath_seen_add(&ctx->seen, &seen);
+}
+
 /* The end of @ctx, whether its mm goes on (@mm, with a user) or not (NULL). */
 static void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
@@ -420,12 +444,14 @@ static void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	mutex_lock(&ctx->alive);
 	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
 	mmpath_stop_driver(ctx, mm);
-	mutex_unlock(&ctx->alive);
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
+	mmpath_take_accesses(ctx);
 	for (i = 0; i < ctx->nr_domains; i++)
 		mmpath_domain_leave(ctx->domains[i], ctx);
 	mutex_unlock(&ctx->lock);
+	/* now: who waits for it reads curves */
+	mutex_unlock(&ctx->alive);
 	xa_erase(&mmpath_ctxs, ctx->id);
 	mmpath_ctx_put(ctx);
 }
@@ -453,6 +479,9 @@ int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 	if (!ctx) {
 		ctx = mmpath_attach(mm, NULL);
 		new = true;
+	} else if (!mmpath_ctx_in(ctx, dom)) {
+		/* what it did before in this epoch is counted elsewhere */
+		mmpath_domain_saw_others(dom);
 	}
 	ret = PTR_ERR_OR_ZERO(ctx);
 	if (!ret)
@@ -480,7 +509,11 @@ void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 
 	mutex_lock(&mmpath_mutex);
 	if (mmget_not_zero(mm)) {
-		if (!mmpath_ctx_gone(ctx) && !mmpath_del_domain(ctx, dom))
+		if (mmpath_ctx_gone(ctx))
+			;
+		else if (ctx->nr_domains > 1)
+			mmpath_del_domain(ctx, dom);
+		else if (mmpath_ctx_in(ctx, dom))
 			mmpath_detach(ctx, mm);
 		mmput_async(mm);
 	}
@@ -528,12 +561,15 @@ static struct mmpath_driver *mmpath_find_driver(const char *name)
 /* Give @ctx to the driver in use. One that it cannot serve goes untracked. */
 static void mmpath_switch_ctx(struct mmpath_ctx *ctx)
 {
+	/* two drivers do not count the same */
+	const struct mmpath_seen others = { .as = MMPATH_SEEN_OTHERS };
 	struct mm_struct *mm = ctx->mm;
 	int ret;
 
 	if (!mmget_not_zero(mm))
 		return;
 	mmpath_stop_driver(ctx, mm);
+	mmpath_saw(ctx, &others);
 	mmap_read_lock(mm);
 	ret = mmpath_start_driver(ctx, mmpath_drv, mm);
 	if (!ret && mmpath_drv->scan)
@@ -681,7 +717,7 @@ static const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx *ctx)
 {
 	mutex_lock(&mmpath_mutex);
 	mutex_lock(&ctx->alive);
-	/* without users it is about to go, and its end counts the rest */
+	/* without users it is about to go */
 	if (ctx->drv && !mmpath_ctx_gone(ctx) && atomic_read(&ctx->mm->mm_users))
 		return ctx->drv;
 	mutex_unlock(&ctx->alive);
@@ -748,6 +784,7 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 		return;
 	}
 	__mmpath_drain(ctx, true);
+	mmpath_take_accesses(ctx);
 	mmpath_coarsen_curves(ctx);
 	mmpath_seen_add(&ctx->regions.seen, &ctx->seen);
 	mmpath_regions_close_epoch(&ctx->regions);

@@ -94,7 +94,8 @@ void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift)
 	mutex_lock(&dom->lock);
 	mmpath_stack_reset(&dom->lru, shift);
 	mmpath_mrc_reset(&dom->mrc);
-	dom->seen = (struct mmpath_seen){ };
+	/* accesses from before will be among this epoch's */
+	dom->seen = (struct mmpath_seen){ .as = MMPATH_SEEN_OTHERS };
 	dom->stopped = false;
 	dom->footprint = 0;
 	mutex_unlock(&dom->lock);
@@ -249,11 +250,11 @@ static void mmpath_domain_touch_policy(struct mmpath_domain *dom, struct mmpath_
  * @ctx: the member
  * @page: number of the page
  * @rank: its mmpath_rank(); in the domain, where other pages have its number too, the same
- * @region: id of its region
+ * @region: its region
  * @again: only raise it, see mmpath_region_touch()
  */
 void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page, u64 rank,
-			 u32 region, bool again)
+			 const struct mmpath_region *region, bool again)
 {
 	u32 weight = 1U << dom->lru.shift;
 	s64 distance;
@@ -261,7 +262,7 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 	lockdep_assert_held(&dom->lock);
 	page = mmpath_domain_page(ctx, page);
 	if (dom->lirs)
-		mmpath_domain_touch_policy(dom, ctx, page, rank, region);
+		mmpath_domain_touch_policy(dom, ctx, page, rank, region->id);
 	if (dom->stopped || !mmpath_rank_sampled(rank, dom->lru.shift))
 		return;
 	distance = __mmpath_stack_touch(&dom->lru, page);
@@ -277,7 +278,7 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 	if (again)
 		return;
 	/* see region.c */
-	if (distance == MMPATH_COLD && ctx->regions.resumed)
+	if (distance == MMPATH_COLD && region->resumed)
 		mmpath_mrc_begin(&dom->mrc, weight);
 	else
 		mmpath_mrc_add(&dom->mrc, distance, weight);
@@ -391,6 +392,19 @@ void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 }
 
 /**
+ * mmpath_domain_saw_others() - its members will tell of accesses that it has not counted
+ * @dom: the domain; or the other way round
+ *
+ * Its curve is not made up for in this epoch. Context: takes the domain's lock.
+ */
+void mmpath_domain_saw_others(struct mmpath_domain *dom)
+{
+	mutex_lock(&dom->lock);
+	dom->seen.as = MMPATH_SEEN_OTHERS;
+	mutex_unlock(&dom->lock);
+}
+
+/**
  * mmpath_domain_saw() - the epoch of a member is over
  * @dom: the domain
  * @ctx: the member
@@ -488,17 +502,27 @@ void mmpath_domain_stop_pools(struct mmpath_domain *dom)
 	WRITE_ONCE(dom->pools, NULL);
 }
 
+/* Its curve has ended when it has stopped. Returns what was counted. */
+static struct mmpath_counted domain_make_up(struct mmpath_domain *dom)
+{
+	struct mmpath_counted counted = { };
+
+	mmpath_mrc_counted(&dom->mrc, &counted);
+	if (!dom->stopped)
+		mmpath_mrc_make_up(&dom->mrc, &dom->seen, &counted);
+	return counted;
+}
+
 /**
  * mmpath_domain_close_epoch() - the epoch is over for all members
  * @dom: the domain
  */
 void mmpath_domain_close_epoch(struct mmpath_domain *dom)
 {
-	struct mmpath_counted counted = { };
+	struct mmpath_counted counted;
 
 	mutex_lock(&dom->lock);
-	mmpath_mrc_counted(&dom->mrc, &counted);
-	mmpath_mrc_make_up(&dom->mrc, &dom->seen, &counted);
+	counted = domain_make_up(dom);
 	mmpath_seen_close(&dom->seen, &counted);
 	mmpath_mrc_close_epoch(&dom->mrc);
 	if (dom->contest)
@@ -511,17 +535,17 @@ void mmpath_domain_close_epoch(struct mmpath_domain *dom)
 /* @ctx leaves: its pages will not be touched again, its counts stay. */
 void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 {
-	struct mmpath_counted counted = { };
+	struct mmpath_counted counted;
 	int i;
 
 	mutex_lock(&dom->lock);
 	mmpath_domain_note(dom, ctx);
 	mmpath_seen_add(&dom->seen, &ctx->seen);
 	if (dom->nr_members == 1) {
-		/* it may be read before the epoch is over */
-		mmpath_mrc_counted(&dom->mrc, &counted);
-		mmpath_mrc_make_up(&dom->mrc, &dom->seen, &counted);
-		dom->seen = (struct mmpath_seen){ };
+		/* it may be read before the epoch is over; whose end makes up for the same */
+		counted = domain_make_up(dom);
+		if (!counted.now && !counted.epoch)
+			dom->seen = (struct mmpath_seen){ };
 	}
 	__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	dom->nr_members--;

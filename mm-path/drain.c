@@ -73,7 +73,7 @@ static void mmpath_feed_page(struct mmpath_ctx *ctx, struct mmpath_region *regio
 		trace_mmpath_drop(ctx->id, ctx->pid, "region out of memory");
 	}
 	for (i = 0; i < ctx->nr_domains; i++)
-		mmpath_domain_touch(ctx->domains[i], ctx, page, rank, region->id, again);
+		mmpath_domain_touch(ctx->domains[i], ctx, page, rank, region, again);
 }
 
 static void mmpath_record_in_domains(struct mmpath_ctx *ctx, unsigned long record)

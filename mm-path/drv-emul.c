@@ -833,13 +833,16 @@ static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
 	u64 own_ns = emul_own_ns(ctx, mm);
+	const struct mmpath_seen seen = {
+		.part = e->burst_ns ?: own_ns,
+		.all = max(own_ns, e->burst_ns),
+	};
 
 	if (mmpath_cpu_ns(mm) <= e->cpu_ns)
 		return own_ns;
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + emul_cost_ns(ctx));
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + own_ns);
-	ctx->seen.part = e->burst_ns ?: own_ns;
-	ctx->seen.all = max(own_ns, ctx->seen.part);
+	mmpath_saw(ctx, &seen);
 	return own_ns;
 }
 
@@ -849,7 +852,7 @@ static void emul_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
 	u64 own_ns;
 
 	/* nobody runs it any more: what it ran is known at its end, which counts that */
-	if (mmpath_cpu_ns(mm) < e->cpu_ns)
+	if (!mmpath_cpu_ns(mm))
 		return;
 	emul_exhausted(ctx, mm);	/* also at the end: the kick may still be on its way */
 	if (early)

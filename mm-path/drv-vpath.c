@@ -227,7 +227,7 @@ struct vpath_drain {
 static void vpath_skip(struct mmpath_ctx *ctx, unsigned int nr)
 {
 	vpath.skipped += nr;
-	atomic64_add(nr, &ctx->unseen);
+	WRITE_ONCE(ctx->unseen, true);
 }
 
 static void vpath_feed(struct vpath_drain *d)
@@ -603,7 +603,7 @@ static u64 vpath_unlogged(const struct vpath_unit *reg)
 
 /*
  * Those since the unit was asked last belong to the context that it was told then, if that
- * is still there. Preemption is off.
+ * is still there. Interrupts are off.
  */
 static void vpath_count_passed(struct vpath_cpu *c)
 {
@@ -611,20 +611,21 @@ static void vpath_count_passed(struct vpath_cpu *c)
 	u64 unlogged = vpath_unlogged(c->reg);
 	struct mmpath_ctx *ctx;
 
-	if (passed == c->passed)
+	if (passed == c->passed && unlogged == c->unlogged)
 		return;
 	rcu_read_lock();
 	ctx = xa_load(&vpath.ctxs, c->context);
 	if (ctx) {
 		atomic64_add(passed - c->passed, &ctx->accesses);
-		atomic64_add(unlogged - c->unlogged, &ctx->unseen);
+		if (unlogged != c->unlogged)
+			WRITE_ONCE(ctx->unseen, true);
 	}
 	rcu_read_unlock();
 	c->passed = passed;
 	c->unlogged = unlogged;
 }
 
-/* @ctx runs on this CPU from now on, or nobody. Preemption is off. */
+/* @ctx runs on this CPU from now on, or nobody. Interrupts are off. */
 static void vpath_use_context(const struct mmpath_ctx *ctx)
 {
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
@@ -1012,18 +1013,10 @@ static void vpath_control_cost(struct mmpath_ctx *ctx, struct mm_struct *mm, boo
 		vpath_unchoke(ctx);
 }
 
-/* How much was there? The hardware knows what it has not logged, too. */
-static void vpath_tell_seen(struct mmpath_ctx *ctx)
-{
-	ctx->seen.all = atomic64_xchg(&ctx->accesses, 0);
-	ctx->seen.known = atomic64_xchg(&ctx->unseen, 0);
-}
-
 static void vpath_end_epoch(struct mmpath_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 
-	vpath_tell_seen(ctx);
 	if (!v->rested)
 		WRITE_ONCE(ctx->blind, false);
 	v->rested = ctx->resting;
@@ -1036,8 +1029,12 @@ static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early
 	if (early)
 		return;
 	on_each_cpu(vpath_use_current, NULL, 1);
-	vpath_drain();
 	vpath_end_epoch(ctx);
+}
+
+static bool vpath_runs(int cpu, void *number)
+{
+	return READ_ONCE(per_cpu(vpath_cpus, cpu).context) == (u32)(uintptr_t)number;
 }
 
 /* What was logged is delivered. Should more come, it finds nobody. */
@@ -1045,24 +1042,19 @@ static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	u32 number = ctx->number;
 	struct vpath_time now;
-	unsigned long flags;
 
 	WRITE_ONCE(ctx->number, 0);
 	WRITE_ONCE(ctx->resting, false);
 	WRITE_ONCE(ctx->blind, false);
-	if (mm) {
+	/* nobody begins to run a program that is exiting */
+	if (mm)
 		on_each_cpu(vpath_leave, (void *)(uintptr_t)number, 1);
-	} else {
-		/* nobody else runs it any more */
-		local_irq_save(flags);
-		vpath_leave((void *)(uintptr_t)number);
-		local_irq_restore(flags);
-	}
+	else
+		on_each_cpu_cond(vpath_runs, vpath_leave, (void *)(uintptr_t)number, 1);
 	mutex_lock(&vpath.drain_lock);
 	__vpath_drain();
 	xa_erase(&vpath.ctxs, number);
 	mutex_unlock(&vpath.drain_lock);
-	vpath_tell_seen(ctx);
 	now = vpath_now(ctx->mm);
 	vpath_account(ctx, &now);
 	kfree(ctx->drv_data);

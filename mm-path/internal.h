@@ -153,10 +153,10 @@ struct mmpath_domain {
  * @kicked: mmpath_kick() was called
  * @hook_ns: spent in the touched hook
  * @fed: pages that records stood for, as many as were in the sample
- * @accesses: that the driver knows of and did not tell in @seen, delivered or not
- * @unseen: how many of them were not delivered, and not for being in no sample
+ * @accesses: that a driver has counted which knows of those that it does not deliver
+ * @unseen: there were such, so @accesses say more than the records
  * @stat: like mmpath_stats, of this context
- * @seen: of this epoch; the driver sets it at the end, and at its own
+ * @seen: of this epoch, see mmpath_saw()
  * @cost_ns: what tracking has cost so far
  * @own_ns: CPU time of the program in that time, without the cost
  * @epoch_cost_ns: @cost_ns of the last epoch
@@ -180,7 +180,8 @@ struct mmpath_ctx {
 	bool kicked;
 	atomic64_t hook_ns;
 	u64 fed;
-	atomic64_t accesses, unseen;
+	atomic64_t accesses;
+	unsigned int unseen;
 
 	spinlock_t log_lock;	/* see core.c */
 	unsigned long *log;
@@ -339,6 +340,7 @@ extern const struct mmpath_mem mmpath_model_mem;
 /* core.c, for drivers */
 void mmpath_register_driver(struct mmpath_driver *drv);
 void mmpath_end_burst(struct mmpath_ctx *ctx);
+void mmpath_saw(struct mmpath_ctx *ctx, const struct mmpath_seen *seen);
 void mmpath_kick(struct mmpath_ctx *ctx);
 void mmpath_driver_lost(const struct mmpath_driver *drv);
 
@@ -402,7 +404,7 @@ int mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs
 void mmpath_domain_stop_policy(struct mmpath_domain *dom);
 unsigned int mmpath_domain_shift(const struct mmpath_domain *dom);
 void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page, u64 rank,
-			 u32 region, bool again);
+			 const struct mmpath_region *region, bool again);
 void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 			    const u64 *page, unsigned int nr);
 void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
@@ -412,6 +414,7 @@ void mmpath_domain_move(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
 void mmpath_domain_join(struct mmpath_domain *dom);
 void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
+void mmpath_domain_saw_others(struct mmpath_domain *dom);
 void mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
 void mmpath_domain_judge(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
 const struct mmpath_pool *mmpath_domain_pool(struct mmpath_domain *dom,

@@ -245,27 +245,35 @@ enum mmpath_mrc_window {
 	NR_MMPATH_MRC_WINDOWS,
 };
 
+/* What there was of an epoch: time, accesses, or not what curves have counted. */
+enum mmpath_seen_as {
+	MMPATH_SEEN_TIME,
+	MMPATH_SEEN_ACCESSES,
+	MMPATH_SEEN_OTHERS,	/* than were counted: what is counted stands for itself */
+};
+
 /**
  * struct mmpath_seen - how much of what happened in an epoch the models have seen
- * @all: accesses that there were, if they are @known; or the time in which they were made
+ * @all: accesses, or time in which they were made, that there was
  * @part: how much of that time they were seen in; 0: all
- * @known: @all is not the time
+ * @as: which it is; when in doubt, the greater
  */
 struct mmpath_seen {
 	u64 all, part;
-	bool known;
+	enum mmpath_seen_as as;
 };
 
-/* Another member was seen, too. */
+/* Another member was seen, too, or another part of the epoch. */
 static inline void mmpath_seen_add(struct mmpath_seen *s, const struct mmpath_seen *more)
 {
 	s->all += more->all;
 	s->part += more->part;
-	s->known |= more->known;
+	s->as = max(s->as, more->as);
 }
 
 #define MMPATH_MRC_BINS		1024
 #define MMPATH_MRC_MOST_SCALE	(1U << 16)
+#define MMPATH_MRC_MOST		(1ULL << 44)	/* accesses of an epoch, or somebody lies */
 
 /* One group of distances: closed epochs, decayed, the last, the one now */
 struct mmpath_mrc_bin {
@@ -322,7 +330,7 @@ void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
  */
 static inline void mmpath_seen_close(struct mmpath_seen *s, const struct mmpath_counted *c)
 {
-	if (!s->known || c->now || c->epoch)
+	if (s->as != MMPATH_SEEN_ACCESSES || c->now || c->epoch)
 		*s = (struct mmpath_seen){ };
 }
 
@@ -366,6 +374,7 @@ struct mmpath_region {
 	u64 records;
 	u64 footprint;			/* the most the LRU stack held before a burst ended */
 	bool stopped;			/* an allocation failed: no model any more */
+	bool resumed;			/* a burst has ended: a new page may not be one */
 	struct mmpath_stack lru;
 	struct mmpath_mru mru;
 	struct mmpath_mrc lru_mrc;
@@ -393,7 +402,7 @@ struct mmpath_regions {
 	unsigned int nr_regions;
 	unsigned int nr_stopped;	/* regions that stopped, ever */
 	struct mmpath_seen seen;	/* in this epoch */
-	bool resumed;			/* a burst has ended: a new page may not be one */
+	struct mmpath_counted lru_gone, mru_gone; /* in it, by regions that have none now */
 	/* the rest is region.c's: extents in order, the one of the last hit */
 	struct mmpath_extent *extents;
 	unsigned int nr_extents, max_extents;

@@ -289,9 +289,11 @@ static void mrc_repeat(struct mmpath_mrc *m, u64 num, u64 den)
 /* How much should have been counted? */
 static u64 count_of_all(const struct mmpath_seen *seen, const struct mmpath_counted *c)
 {
-	if (seen->known)
-		return seen->all;
-	return seen->part ? mul_u64_u64_div_u64(c->begun, seen->all, seen->part) : c->begun;
+	if (seen->as == MMPATH_SEEN_ACCESSES)
+		return min(seen->all, MMPATH_MRC_MOST);
+	if (seen->as == MMPATH_SEEN_TIME && seen->part)
+		return mul_u64_u64_div_u64(c->begun, seen->all, seen->part);
+	return c->begun;
 }
 
 /**

@@ -92,8 +92,13 @@ static void extent_remove(struct mmpath_regions *rs, unsigned int i)
 
 /* Models of a region */
 
-static void region_release(struct mmpath_region *region)
+/* What it has counted in this epoch is of accesses that are told for all. */
+static void region_release(struct mmpath_regions *rs, struct mmpath_region *region)
 {
+	if (!region->stopped) {
+		mmpath_mrc_counted(&region->lru_mrc, &rs->lru_gone);
+		mmpath_mrc_counted(&region->mru_mrc, &rs->mru_gone);
+	}
 	mmpath_stack_destroy(&region->lru);
 	mmpath_mru_destroy(&region->mru);
 	mmpath_mrc_destroy(&region->lru_mrc);
@@ -102,7 +107,7 @@ static void region_release(struct mmpath_region *region)
 
 static void region_stop(struct mmpath_regions *rs, struct mmpath_region *region)
 {
-	region_release(region);
+	region_release(rs, region);
 	region->stopped = true;
 	rs->nr_stopped++;
 }
@@ -140,7 +145,7 @@ static void region_free(struct mmpath_regions *rs, struct mmpath_region *region)
 {
 	list_del(&region->node);
 	rs->nr_regions--;
-	region_release(region);
+	region_release(rs, region);
 	mmpath_mem_free(rs->mem, region, sizeof(*region));
 }
 
@@ -476,19 +481,18 @@ struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 
 /*
  * The first touch in a later burst is not counted: when the page was touched before that
- * nobody knows.
+ * nobody knows, but in a region that was mapped since.
  */
-static void count_touch(const struct mmpath_regions *rs, struct mmpath_mrc *m, s64 distance,
+static void count_touch(const struct mmpath_region *region, struct mmpath_mrc *m, s64 distance,
 			u32 weight)
 {
-	if (distance == MMPATH_COLD && rs->resumed)
+	if (distance == MMPATH_COLD && region->resumed)
 		mmpath_mrc_begin(m, weight);
 	else
 		mmpath_mrc_add(m, distance, weight);
 }
 
-static int region_mru_touch(const struct mmpath_regions *rs, struct mmpath_region *region,
-			    u64 page, u64 rank, bool again)
+static int region_mru_touch(struct mmpath_region *region, u64 page, u64 rank, bool again)
 {
 	u32 weight;
 	s64 distance;
@@ -502,12 +506,11 @@ static int region_mru_touch(const struct mmpath_regions *rs, struct mmpath_regio
 	if (distance == MMPATH_NOMEM)
 		return -ENOMEM;
 	if (!again)
-		count_touch(rs, &region->mru_mrc, distance, weight);
+		count_touch(region, &region->mru_mrc, distance, weight);
 	return 0;
 }
 
-static int region_touch(const struct mmpath_regions *rs, struct mmpath_region *region, u64 page,
-			u64 rank, bool again)
+static int region_touch(struct mmpath_region *region, u64 page, u64 rank, bool again)
 {
 	u32 weight = 1U << region->lru.shift;
 	s64 distance;
@@ -518,8 +521,8 @@ static int region_touch(const struct mmpath_regions *rs, struct mmpath_region *r
 	if (distance == MMPATH_NOMEM)
 		return -ENOMEM;
 	if (!again)
-		count_touch(rs, &region->lru_mrc, distance, weight);
-	return region_mru_touch(rs, region, page, rank, again);
+		count_touch(region, &region->lru_mrc, distance, weight);
+	return region_mru_touch(region, page, rank, again);
 }
 
 /**
@@ -538,7 +541,7 @@ void mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region
 			 u64 rank, bool again)
 {
 	region->records++;
-	if (!region->stopped && region_touch(rs, region, page, rank, again))
+	if (!region->stopped && region_touch(region, page, rank, again))
 		region_stop(rs, region);
 }
 
@@ -629,22 +632,27 @@ void mmpath_regions_end_burst(struct mmpath_regions *rs)
 {
 	struct mmpath_region *region;
 
-	list_for_each_entry(region, &rs->list, node)
+	list_for_each_entry(region, &rs->list, node) {
+		region->resumed = true;
 		if (!region->stopped)
 			region_end_burst(region);
-	rs->resumed = true;
+	}
 }
 
 /**
  * mmpath_regions_close_epoch() - an epoch is over, for all curves
  * @rs: the regions; @rs->seen tells how much of it was seen
+ *
+ * Accesses of a region that has stopped fall to the others.
  */
 void mmpath_regions_close_epoch(struct mmpath_regions *rs)
 {
-	struct mmpath_counted lru = { }, mru = { };
+	struct mmpath_counted lru = rs->lru_gone, mru = rs->mru_gone;
 	struct mmpath_region *region;
 
 	list_for_each_entry(region, &rs->list, node) {
+		if (region->stopped)
+			continue;
 		mmpath_mrc_counted(&region->lru_mrc, &lru);
 		mmpath_mrc_counted(&region->mru_mrc, &mru);
 	}
@@ -657,4 +665,6 @@ void mmpath_regions_close_epoch(struct mmpath_regions *rs)
 		mmpath_mrc_close_epoch(&region->mru_mrc);
 	}
 	mmpath_seen_close(&rs->seen, &lru);
+	rs->lru_gone = (struct mmpath_counted){ };
+	rs->mru_gone = (struct mmpath_counted){ };
 }

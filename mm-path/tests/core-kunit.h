@@ -49,7 +49,8 @@ static struct mmpath_ctx *kt_ctx(struct kunit *test, struct mmpath_domain **dom)
 
 static void kt_ctx_end(struct kunit *test, struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 {
-	KUNIT_EXPECT_EQ(test, mmpath_del_domain(ctx, dom), 0);
+	mmpath_del_domain(ctx, dom);
+	KUNIT_EXPECT_EQ(test, ctx->nr_domains, 0);
 	mmpath_domain_destroy(dom);
 	mmpath_ctx_put(ctx);
 }
@@ -96,7 +97,8 @@ static void kt_join_sampled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, first->lru.shift, 3);
 	KUNIT_ASSERT_EQ(test, mmpath_add_domain(ctx, dom), 0);
 	KUNIT_EXPECT_EQ(test, dom->lru.shift, 3);
-	KUNIT_EXPECT_EQ(test, mmpath_del_domain(ctx, dom), 1);
+	mmpath_del_domain(ctx, dom);
+	KUNIT_EXPECT_EQ(test, ctx->nr_domains, 1);
 	mmpath_domain_destroy(dom);
 	kt_ctx_end(test, ctx, first);
 }
@@ -323,7 +325,8 @@ static void kt_domains(struct kunit *test)
 	for (i = 0; i < MMPATH_MAX_DOMAINS; i++)
 		KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom[i]->lru), 2);
 	for (i = 1; i < MMPATH_MAX_DOMAINS; i++) {
-		KUNIT_EXPECT_EQ(test, mmpath_del_domain(ctx, dom[i]), MMPATH_MAX_DOMAINS - i);
+		mmpath_del_domain(ctx, dom[i]);
+		KUNIT_EXPECT_EQ(test, ctx->nr_domains, MMPATH_MAX_DOMAINS - i);
 		KUNIT_EXPECT_FALSE(test, mmpath_ctx_in(ctx, dom[i]));
 		KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom[i]->lru), 0);
 		KUNIT_EXPECT_EQ(test, dom[i]->footprint, 2);
@@ -333,8 +336,144 @@ static void kt_domains(struct kunit *test)
 	kt_ctx_end(test, ctx, dom[0]);
 }
 
+/* Two pages, twice each: two first touches, and two that are not. */
+static void kt_four_touches(struct mmpath_ctx *ctx)
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		mmpath_log(ctx, kt_page(i & 1));
+	mmpath_drain(ctx);
+}
+
+/* The device knows of so many accesses. */
+static void kt_saw(struct mmpath_ctx *ctx, struct mmpath_domain *dom, u64 accesses)
+{
+	mutex_lock(&ctx->lock);
+	atomic64_set(&ctx->accesses, accesses);
+	ctx->unseen = true;
+	mmpath_take_accesses(ctx);
+	mmpath_take_accesses(ctx);
+	mmpath_domain_saw(dom, ctx);
+	mutex_unlock(&ctx->lock);
+}
+
+#define kt_records(_dom)	mmpath_mrc_records(&(_dom)->mrc, MMPATH_MRC_TOTAL)
+
+/* The curve is made up for when the last member leaves, and stays so. */
+static void kt_leave_makes_up(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+
+	kt_four_touches(ctx);
+	atomic64_set(&ctx->accesses, 40);
+	ctx->unseen = true;
+	mutex_lock(&ctx->lock);
+	mmpath_take_accesses(ctx);
+	mmpath_domain_leave(dom, ctx);
+	mutex_unlock(&ctx->lock);
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 40);
+	mmpath_domain_close_epoch(dom);
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 40);
+	mmpath_domain_join(dom);
+	/* nothing is left for the next one */
+	kt_four_touches(ctx);
+	mmpath_domain_close_epoch(dom);
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 44);
+	kt_ctx_end(test, ctx, dom);
+}
+
+/* A program has left that nothing was counted of: who comes does not stand for it. */
+static void kt_leave_uncounted(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+
+	kt_saw(ctx, dom, 40);
+	mutex_lock(&ctx->lock);
+	ctx->seen = (struct mmpath_seen){ };
+	mmpath_domain_leave(dom, ctx);
+	mutex_unlock(&ctx->lock);
+	mmpath_domain_join(dom);
+	kt_four_touches(ctx);
+	mmpath_domain_close_epoch(dom);
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 4);
+	kt_ctx_end(test, ctx, dom);
+}
+
+/* Accesses from before a reset, or of who comes or goes in between, are not in the curve. */
+static void kt_others_seen(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+
+	mmpath_domain_reset(dom, 0);
+	kt_four_touches(ctx);
+	kt_saw(ctx, dom, 40);
+	mmpath_domain_close_epoch(dom);
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 4);
+	ctx->seen = (struct mmpath_seen){ };
+	kt_four_touches(ctx);
+	kt_saw(ctx, dom, 40);
+	mmpath_domain_saw_others(dom);
+	mmpath_domain_close_epoch(dom);
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 8);
+	/* only then */
+	ctx->seen = (struct mmpath_seen){ };
+	kt_four_touches(ctx);
+	kt_saw(ctx, dom, 40);
+	mmpath_domain_close_epoch(dom);
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 48);
+	kt_ctx_end(test, ctx, dom);
+}
+
+/* A curve that has ended does not go on like its last epoch. */
+static void kt_stopped_stays(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+
+	kt_four_touches(ctx);
+	mmpath_domain_close_epoch(dom);
+	dom->stopped = true;
+	kt_saw(ctx, dom, 40);
+	mmpath_domain_close_epoch(dom);
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 4);
+	kt_ctx_end(test, ctx, dom);
+}
+
 static void kt_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
+}
+
+static int kt_attach(struct mmpath_ctx *ctx)
+{
+	return -ENODEV;
+}
+
+/* What two drivers know of an epoch is not the same. */
+static void kt_switch_driver(struct kunit *test)
+{
+	static struct mmpath_driver drv = {
+		.name = "kunit", .attach = kt_attach, .detach = kt_detach,
+	};
+	struct mmpath_driver *old;
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+
+	atomic_add(2, &ctx->mm->mm_users);
+	ctx->drv = &drv;
+	mutex_lock(&mmpath_mutex);
+	old = mmpath_drv;
+	mmpath_drv = &drv;
+	mmpath_switch_ctx(ctx);
+	mmpath_drv = old;
+	mutex_unlock(&mmpath_mutex);
+	KUNIT_EXPECT_NULL(test, ctx->drv);
+	KUNIT_EXPECT_EQ(test, ctx->seen.as, MMPATH_SEEN_OTHERS);
+	atomic_sub(2, &ctx->mm->mm_users);
+	kt_ctx_end(test, ctx, dom);
 }
 
 static struct mm_struct *kt_ending_mm;
@@ -390,6 +529,11 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_half_full),
 	KUNIT_CASE(kt_feed_huge),
 	KUNIT_CASE(kt_domains),
+	KUNIT_CASE(kt_leave_makes_up),
+	KUNIT_CASE(kt_leave_uncounted),
+	KUNIT_CASE(kt_others_seen),
+	KUNIT_CASE(kt_stopped_stays),
+	KUNIT_CASE(kt_switch_driver),
 	KUNIT_CASE(kt_exit_waits),
 	{}
 };

@@ -360,12 +360,8 @@ static void kt_vpath_accesses(struct kunit *test)
 	/* whose they are nobody knows */
 	c.reg->counters.filter_misses = 30;
 	vpath_count_passed(&c);
-	vpath_tell_seen(ctx);
-	KUNIT_EXPECT_EQ(test, ctx->seen.all, 13);
-	KUNIT_EXPECT_FALSE(test, ctx->seen.known);
-	/* once */
-	vpath_tell_seen(ctx);
-	KUNIT_EXPECT_EQ(test, ctx->seen.all, 0);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&ctx->accesses), 13);
+	KUNIT_EXPECT_FALSE(test, ctx->unseen);
 	kt_vpath_end(kt);
 }
 
@@ -384,18 +380,24 @@ static void kt_vpath_unseen(struct kunit *test)
 		counters->filter_misses++;
 		++*reasons[i];
 		vpath_count_passed(&c);
-		vpath_tell_seen(ctx);
-		KUNIT_EXPECT_EQ(test, ctx->seen.all, 1);
-		KUNIT_EXPECT_TRUE(test, ctx->seen.known);
+		KUNIT_EXPECT_EQ(test, atomic64_read(&ctx->accesses), i + 1);
+		KUNIT_EXPECT_TRUE(test, ctx->unseen);
+		ctx->unseen = false;
+		vpath_count_passed(&c);
+		KUNIT_EXPECT_FALSE(test, ctx->unseen);
 	}
+	/* whoever comes next has no part in what was not even told from others */
+	counters->unsampled++;
+	vpath_count_passed(&c);
+	KUNIT_EXPECT_TRUE(test, ctx->unseen);
+	ctx->unseen = false;
 	xa_erase(&vpath.ctxs, U32_MAX);
 	kt->v.choked = true;
 	kt->drain.nr = 3;
 	vpath_feed(&kt->drain);
 	KUNIT_EXPECT_EQ(test, kt->drain.nr, 0);
 	KUNIT_EXPECT_EQ(test, vpath.skipped, 3);
-	vpath_tell_seen(ctx);
-	KUNIT_EXPECT_TRUE(test, ctx->seen.known);
+	KUNIT_EXPECT_TRUE(test, ctx->unseen);
 	kt_vpath_end(kt);
 }
 

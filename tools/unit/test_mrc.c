@@ -250,7 +250,7 @@ static void test_big_counts(void **state)
 /* There were @all accesses. */
 static void make_up(struct fixture *f, u64 all)
 {
-	struct mmpath_seen seen = { .all = all, .part = 1, .known = true };
+	struct mmpath_seen seen = { .all = all, .part = 1, .as = MMPATH_SEEN_ACCESSES };
 	struct mmpath_counted c = { };
 
 	mmpath_mrc_counted(&f->m, &c);
@@ -321,6 +321,11 @@ static void test_scale(void **state)
 	make_up(&f, U64_MAX);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_true(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0) == 10 * MMPATH_MRC_MOST_SCALE);
+	/* more than can be */
+	mmpath_mrc_add(&f.m, 2, 1U << 31);
+	make_up(&f, U64_MAX);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_true(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0) == MMPATH_MRC_MOST);
 	fixture_destroy(&f);
 }
 
@@ -353,7 +358,7 @@ static void test_repeat(void **state)
 /* What nothing tells about waits; but time that has gone is no access. */
 static void test_seen(void **state)
 {
-	const struct mmpath_seen more = { .all = 40, .known = true };
+	const struct mmpath_seen more = { .all = 40, .as = MMPATH_SEEN_ACCESSES };
 	const struct mmpath_counted none = { .begun = 7 }, now = { .now = 1 }, before = { .epoch = 1 };
 	struct mmpath_seen seen = { .all = 2, .part = 1 };
 
@@ -365,13 +370,38 @@ static void test_seen(void **state)
 	mmpath_seen_close(&seen, &none);
 	mmpath_seen_add(&seen, &more);
 	assert_int_equal(seen.all, 80);
-	assert_true(seen.known);
+	assert_int_equal(seen.as, MMPATH_SEEN_ACCESSES);
 	mmpath_seen_close(&seen, &before);
 	assert_int_equal(seen.all, 0);
-	assert_false(seen.known);
+	assert_int_equal(seen.as, MMPATH_SEEN_TIME);
 	mmpath_seen_add(&seen, &more);
 	mmpath_seen_close(&seen, &now);
 	assert_int_equal(seen.all, 0);
+}
+
+/* What was seen are others than were counted: those stand for themselves, in this epoch. */
+static void test_seen_others(void **state)
+{
+	const struct mmpath_seen others = { .as = MMPATH_SEEN_OTHERS }, time = { .all = 9, .part = 1 };
+	struct mmpath_seen seen = { .all = 40, .as = MMPATH_SEEN_ACCESSES };
+	struct mmpath_counted c = { };
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 1);
+	mmpath_mrc_add(&f.m, 2, 10);
+	mmpath_mrc_begin(&f.m, 5);
+	mmpath_mrc_counted(&f.m, &c);
+	mmpath_seen_add(&seen, &others);
+	mmpath_seen_add(&seen, &time);
+	assert_int_equal(seen.as, MMPATH_SEEN_OTHERS);
+	mmpath_mrc_make_up(&f.m, &seen, &c);
+	assert_int_equal(total(&f, 0), 15);
+	c = (struct mmpath_counted){ };
+	mmpath_seen_close(&seen, &c);
+	assert_int_equal(seen.all, 0);
+	assert_int_equal(seen.as, MMPATH_SEEN_TIME);
+	fixture_destroy(&f);
 }
 
 /* What is open is open for as many. */
@@ -560,6 +590,7 @@ int main(void)
 		cmocka_unit_test(test_scale),
 		cmocka_unit_test(test_repeat),
 		cmocka_unit_test(test_seen),
+		cmocka_unit_test(test_seen_others),
 		cmocka_unit_test(test_repeat_censored),
 		cmocka_unit_test(test_censored),
 		cmocka_unit_test(test_long_burst),

@@ -560,12 +560,58 @@ static void test_bursts(void **state)
 	assert_int_equal(mmpath_mrc_cold(&region->mru_mrc, MMPATH_MRC_TOTAL), 300);
 	assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_TOTAL), 300 + 300 + 100);
 	f.rs.seen.all = 600;
-	f.rs.seen.known = true;
+	f.rs.seen.as = MMPATH_SEEN_ACCESSES;
 	mmpath_regions_close_epoch(&f.rs);
 	assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_EPOCH), 600);
 	assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_EPOCH), 600);
 	assert_int_equal(f.rs.seen.all, 0);
+	/* what is mapped now was not there before */
+	map(&f, 8192, 512);
+	touch(&f, 8192, 100);
+	region = mmpath_regions_find(&f.rs, 8192);
+	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 100);
+	assert_int_equal(mmpath_mrc_cold(&region->mru_mrc, MMPATH_MRC_TOTAL), 100);
 	fixture_destroy(&f);
+}
+
+static void close_epoch(struct fixture *f, u64 accesses)
+{
+	f->rs.seen.all = accesses;
+	f->rs.seen.as = MMPATH_SEEN_ACCESSES;
+	mmpath_regions_close_epoch(&f->rs);
+}
+
+/* Accesses that a region has counted are not made up for by others, though it goes or stops. */
+static void test_gone(void **state)
+{
+	struct mmpath_region *region;
+	struct fixture f;
+	int stop;
+
+	(void)state;
+	for (stop = 0; stop < 2; stop++) {
+		fixture_init(&f);
+		map(&f, 1000, 300);
+		map(&f, 2000, 300);
+		touch(&f, 1000, 10);
+		touch(&f, 2000, 300);
+		f.tm.fail_at = stop ? f.tm.nr_allocs + 1 : 0;
+		if (stop)
+			touch(&f, 1010, 290);
+		else
+			unmap(&f, 1000, 300);
+		region = mmpath_regions_find(&f.rs, 1000);
+		assert_int_equal(region->stopped, stop);
+		region = mmpath_regions_find(&f.rs, 2000);
+		close_epoch(&f, 3 * (300 + f.rs.lru_gone.now));
+		assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_EPOCH), 900);
+		assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_EPOCH), 900);
+		touch(&f, 2000, 300);
+		close_epoch(&f, 300);
+		assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_EPOCH), 300);
+		assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_EPOCH), 300);
+		fixture_destroy(&f);
+	}
 }
 
 /* What a region of 1 MiB costs, all of it touched: models and bookkeeping. */
@@ -733,6 +779,7 @@ int main(void)
 		cmocka_unit_test(test_prefetch),
 		cmocka_unit_test(test_raise),
 		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_small_region_bytes),
 		cmocka_unit_test(test_random_changes),
 		cmocka_unit_test(test_no_memory),
