@@ -15,7 +15,9 @@
  * record that comes late, when its context has gone, finds nothing and cannot
  * reach another. With the numbers of contexts, the tails of the logs are all that
  * the device is asked to believe: whatever it writes into its memory is read once
- * and checked, and a device that says what cannot be is not used any more.
+ * and checked, and a device that says what cannot be is not used any more. Curves
+ * are scaled to the accesses that its counters tell; those can be wrong, and do no
+ * more harm than that.
  *
  * Locks: vpath.drain_lock is outside ctx->lock and inside mmap_lock, for the
  * hooks of mappings drain before they change regions. A unit's registers are
@@ -146,8 +148,8 @@ struct vpath_time {
 };
 
 /**
- * struct vpath_ctx - what the driver knows of a context; but for @inside_ns and @choked
- *	it is written under mmpath_mutex
+ * struct vpath_ctx - what the driver knows of a context; what drains read is written under
+ *	drain_lock, all but @inside_ns and @choked under ctx->alive
  * @inside_ns: what drains took in the program itself
  * @choked: it cost so much that its records are not delivered, until that is dealt with
  * @hook_seen: cost when the while that is judged began, an epoch or less
@@ -271,7 +273,7 @@ static u64 vpath_wait_ns(const struct vpath_time *seen, const struct vpath_time 
  */
 static u64 vpath_own_ns(const struct vpath_ctx *v, const struct vpath_time *now)
 {
-	u64 cpu_ns = v->seen.cpu_ns + READ_ONCE(v->inside_ns) - READ_ONCE(v->inside_seen);
+	u64 cpu_ns = v->seen.cpu_ns + READ_ONCE(v->inside_ns) - v->inside_seen;
 
 	if (now->cpu_ns <= cpu_ns)
 		return 1;
@@ -283,7 +285,7 @@ static u64 vpath_hook_ns(const struct mmpath_ctx *ctx)
 {
 	const struct vpath_ctx *v = ctx->drv_data;
 
-	return atomic64_read(&ctx->hook_ns) - READ_ONCE(v->hook_seen);
+	return atomic64_read(&ctx->hook_ns) - v->hook_seen;
 }
 
 static unsigned int vpath_cost_permille(const struct mmpath_ctx *ctx,
@@ -315,7 +317,7 @@ static s64 vpath_debt_ns(const struct mmpath_ctx *ctx, const struct vpath_time *
 {
 	const struct vpath_ctx *v = ctx->drv_data;
 
-	return vpath_beyond_ns(ctx, now, READ_ONCE(v->debt_ns),
+	return vpath_beyond_ns(ctx, now, v->debt_ns,
 			       vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10);
 }
 
@@ -837,20 +839,26 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 	return 0;
 }
 
-/* The time of drains is a cost, and the program's own where it drained itself. */
+/*
+ * The time of drains is a cost, and the program's own where it drained itself. None adds to
+ * it or judges by it meanwhile.
+ */
 static void vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 {
 	struct vpath_ctx *v = ctx->drv_data;
-	u64 hook_ns = atomic64_read(&ctx->hook_ns);
+	u64 hook_ns;
 
+	mutex_lock(&vpath.drain_lock);
+	hook_ns = atomic64_read(&ctx->hook_ns);
 	v->excess_ns = vpath_excess_ns(ctx, now);
-	WRITE_ONCE(v->debt_ns, vpath_debt_ns(ctx, now));
+	v->debt_ns = vpath_debt_ns(ctx, now);
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + vpath_own_ns(v, now));
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + hook_ns - v->hook_seen);
 	if (now->cpu_ns > v->seen.cpu_ns)
 		v->seen = *now;
-	WRITE_ONCE(v->hook_seen, hook_ns);
-	WRITE_ONCE(v->inside_seen, READ_ONCE(v->inside_ns));
+	v->hook_seen = hook_ns;
+	v->inside_seen = v->inside_ns;
+	mutex_unlock(&vpath.drain_lock);
 }
 
 /* A sample is judged by the epochs from here on. */
@@ -1114,7 +1122,7 @@ static unsigned int vpath_log_entries(void)
 	return VPATH_BATCH;
 }
 
-/* Counters of all units together; written by the device, so only shown. And ours. */
+/* Counters of all units together; the device may write what it likes. And ours. */
 #define VPATH_COUNTER(_name)	{ #_name, offsetof(struct vpath_unit, counters._name) }
 #define VPATH_OUR_LATE		0
 #define VPATH_OUR_BROKEN	1

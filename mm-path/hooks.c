@@ -308,13 +308,14 @@ void __mmpath_use_mm(struct mm_struct *mm)
 {
 	const struct mmpath_driver *drv = mmpath_driver();
 	struct mmpath_ctx *ctx;
+	unsigned long flags;
 
 	/* exec is not under the scheduler's lock */
-	preempt_disable();
+	local_irq_save(flags);
 	ctx = mm ? rcu_dereference_sched(mm->mmpath) : NULL;
 	if (drv->use_context)
 		drv->use_context(ctx);
-	preempt_enable();
+	local_irq_restore(flags);
 }
 
 void __mmpath_tick(struct task_struct *curr)
