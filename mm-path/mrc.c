@@ -302,12 +302,12 @@ static u64 count_of_all(const struct mmpath_seen *seen, const struct mmpath_coun
  * @seen: how much there was
  * @c: what the curves of the same accesses have counted, this one among them
  *
- * What was not counted, because the driver paused, pages were not in the sample, or their last
+ * What was not counted, because the driver paused, pages were not in its sample, or their last
  * touch was before the burst, was like what was; or if nothing was counted, like the epoch
  * before. A sample of pages with more or fewer accesses than the others' is set right by that,
  * too (as in Waldspurger et al., FAST'15, 3.3, but there the difference goes to the smallest
- * distance). Before mmpath_mrc_close_epoch(); makes up for MMPATH_MRC_MOST_SCALE times as much
- * as was counted, at most.
+ * distance). Once more with the same @seen changes nothing. Before mmpath_mrc_close_epoch();
+ * makes up for MMPATH_MRC_MOST_SCALE times as much as was counted, at most.
  */
 void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 			const struct mmpath_counted *c)
