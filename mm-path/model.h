@@ -290,6 +290,7 @@ struct mmpath_mrc {
 	struct mmpath_mrc_bin *open;	/* NULL until something is censored */
 	struct mmpath_mrc_bin cold, records;
 	u64 begun;			/* intervals, in this epoch */
+	u64 repeated;			/* counts of epochs so far that were not seen */
 };
 
 int mmpath_mrc_init(struct mmpath_mrc *m, struct mmpath_mem *mem, u32 group_pages);
@@ -309,16 +310,21 @@ static inline void mmpath_mrc_begin(struct mmpath_mrc *m, u32 weight)
 
 void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages);
 
-/* Of curves of the same accesses: intervals that began, those that were counted, and before */
+/*
+ * Of curves of the same accesses: intervals that began, those that were counted, first touches
+ * among them, those of the epoch before, and how many of these were never seen
+ */
 struct mmpath_counted {
-	u64 begun, now, epoch;
+	u64 begun, now, cold, epoch, repeated;
 };
 
 static inline void mmpath_mrc_counted(const struct mmpath_mrc *m, struct mmpath_counted *c)
 {
 	c->begun += m->begun;
 	c->now += m->records.now;
+	c->cold += m->cold.now;
 	c->epoch += m->records.epoch - m->cold.epoch;
+	c->repeated += m->repeated;
 }
 
 void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,

@@ -101,6 +101,7 @@ void mmpath_mrc_reset(struct mmpath_mrc *m)
 	memset(&m->cold, 0, sizeof(m->cold));
 	memset(&m->records, 0, sizeof(m->records));
 	m->begun = 0;
+	m->repeated = 0;
 	m->group_pages = m->init_group_pages;
 }
 
@@ -276,13 +277,40 @@ static void bin_repeat(struct mmpath_mrc_bin *bin, u64 num, u64 den)
 /* It was like the epoch before, @num / @den times; but a first touch is none again. */
 static void mrc_repeat(struct mmpath_mrc *m, u64 num, u64 den)
 {
+	u64 records = mul_u64_u64_div_u64(m->records.epoch - m->cold.epoch, num, den);
 	u32 i;
 
-	m->records.now += mul_u64_u64_div_u64(m->records.epoch - m->cold.epoch, num, den);
+	m->records.now += records;
+	m->repeated += records;
 	for (i = 0; i < m->nr_bins; i++) {
 		bin_repeat(&m->bins[i], num, den);
 		if (m->open)
 			bin_repeat(&m->open[i], num, den);
+	}
+}
+
+static void bin_share(struct mmpath_mrc_bin *bin, u64 epoch, u64 now,
+		      const struct mmpath_counted *c)
+{
+	u64 half = c->repeated / 2;
+
+	bin->total -= min(bin->total, mul_u64_u64_div_u64(epoch, half, c->epoch));
+	bin->total += mul_u64_u64_div_u64(now, half, c->now - c->cold);
+}
+
+/* Epochs that were not seen were thought to be like the last one that was; half were like this. */
+static void mrc_share(struct mmpath_mrc *m, const struct mmpath_counted *c)
+{
+	u32 i;
+
+	m->repeated = 0;
+	if (!c->epoch)
+		return;
+	bin_share(&m->records, m->records.epoch - m->cold.epoch, m->records.now - m->cold.now, c);
+	for (i = 0; i < m->nr_bins; i++) {
+		bin_share(&m->bins[i], m->bins[i].epoch, m->bins[i].now, c);
+		if (m->open)
+			bin_share(&m->open[i], m->open[i].epoch, m->open[i].now, c);
 	}
 }
 
@@ -304,16 +332,19 @@ static u64 count_of_all(const struct mmpath_seen *seen, const struct mmpath_coun
  *
  * What was not counted, because the driver paused, pages were not in its sample, or their last
  * touch was before the burst, was like what was; or if nothing was counted, like the epoch
- * before. A sample of pages with more or fewer accesses than the others' is set right by that,
- * too (as in Waldspurger et al., FAST'15, 3.3, but there the difference goes to the smallest
- * distance). Once more with the same @seen changes nothing. Before mmpath_mrc_close_epoch();
- * makes up for MMPATH_MRC_MOST_SCALE times as much as was counted, at most.
+ * before, and half of it, when that is known, like the next that is counted. A sample of pages
+ * with more or fewer accesses than the others' is set right by that, too (as in Waldspurger et
+ * al., FAST'15, 3.3, but there the difference goes to the smallest distance). Once more with the
+ * same @seen changes nothing. Before mmpath_mrc_close_epoch(); makes up for
+ * MMPATH_MRC_MOST_SCALE times as much as was counted, at most.
  */
 void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 			const struct mmpath_counted *c)
 {
 	u64 num = count_of_all(seen, c), den = c->now ?: c->epoch;
 
+	if (c->repeated && c->now > c->cold)
+		mrc_share(m, c);
 	if (!num || !den || num == c->now)
 		return;
 	/* a burst that took no time stands for any: the counts must not overflow */

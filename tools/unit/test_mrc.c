@@ -352,6 +352,22 @@ static void test_repeat(void **state)
 	}
 	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 16);
 	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_TOTAL, 16), 24 + 2 * 12);
+	/* first touches tell nothing of them; then it turns out that the last was another */
+	mmpath_mrc_add(&f.m, MMPATH_COLD, 5);
+	make_up(&f, 5);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32 + 5);
+	mmpath_mrc_add(&f.m, 40, 3);
+	make_up(&f, 8);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32 + 8);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 16 + 5);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_TOTAL, 16), 24 + 12 + 32 + 3);
+	/* once */
+	mmpath_mrc_add(&f.m, 2, 10);
+	make_up(&f, 10);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_TOTAL, 16), 24 + 12 + 32 + 3);
 	fixture_destroy(&f);
 }
 
