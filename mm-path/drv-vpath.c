@@ -211,7 +211,7 @@ static void vpath_break(const char *why)
 #define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
 #define VPATH_GOOD_SAMPLE	128	/* and more not much more */
 #define VPATH_LOOK_EPOCHS	3	/* at a sample that keeps the target */
-#define VPATH_IDLE_SHARE	3	/* of the target, for a program without a policy */
+#define VPATH_IDLE_SHARE	2	/* of the target, for a program without a policy */
 #define VPATH_FREE_EVERY	1024U	/* records */
 
 /* No record has this number: it takes more than 32 bits. */

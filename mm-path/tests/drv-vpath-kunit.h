@@ -257,7 +257,7 @@ static void kt_vpath_next_epoch(struct kt_vpath *kt, u64 cpu_ns)
 	vpath_end_epoch(&kt->ctx);
 }
 
-/* Its share is one percent, so with 2900 ns more than that it rests for 290000 of its own. */
+/* Its share is 1.5 percent, so with 2850 ns more than that it rests for 190000 of its own. */
 static void kt_vpath_rest(struct kunit *test)
 {
 	struct kt_vpath *kt = kt_vpath_init(test);
@@ -267,13 +267,13 @@ static void kt_vpath_rest(struct kunit *test)
 	ctx->resting = true;
 	kt_vpath_next_epoch(kt, 10000);
 	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 2700);
-	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 2900);
+	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 2850);
 	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
-	kt_vpath_next_epoch(kt, 299900);
+	kt_vpath_next_epoch(kt, 199900);
 	vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
-	kt_vpath_next_epoch(kt, 300000);
+	kt_vpath_next_epoch(kt, 200100);
 	/* not before the epoch is over for all */
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
 	vpath_begin(ctx, ctx->mm);
