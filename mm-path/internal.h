@@ -267,8 +267,8 @@ struct mmpath_counter {
  * @clean: @mm was copied from a tracked mm and is not tracked itself: undo
  *	what was inherited. Nobody else knows @mm. May be absent.
  * @epoch: called at the end of each epoch, to control the cost. May change
- *	shift through mmpath_set_shift(), call mmpath_end_burst(), and set
- *	seen. @early: not at the end, but because of mmpath_kick().
+ *	shift through mmpath_set_shift() and call mmpath_end_burst() and
+ *	mmpath_saw(). @early: not at the end, but because of mmpath_kick().
  *	May be absent.
  * @begin: the epoch is over for all contexts and domains: what is logged from now on is
  *	counted in the next. As epoch(). May be absent.
@@ -283,7 +283,7 @@ struct mmpath_counter {
  * @drain: hardware that holds records back: log them now, of all contexts. May
  *	sleep; any lock outside ctx->lock may be held. May be absent.
  * @use_context: this CPU runs this context from now on (see number, shift, resting), or
- *	none (NULL). Preemption is off, the scheduler's locks may be held. May be absent.
+ *	none (NULL). Interrupts are off, the scheduler's locks may be held. May be absent.
  * @tick: of the scheduler, in its interrupt; the task is running. May be absent.
  * @find_hot: which of @nr pages (numbers in the low MMPATH_VPN_BITS) are in the buffer of
  *	those used last; sets .hot of those, the others are false. May sleep. May be absent.
