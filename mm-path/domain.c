@@ -96,6 +96,7 @@ void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift)
 	mmpath_mrc_reset(&dom->mrc);
 	/* accesses from before will be among this epoch's */
 	dom->seen = (struct mmpath_seen){ .as = MMPATH_SEEN_OTHERS };
+	dom->unseen.nr = 0;
 	dom->stopped = false;
 	dom->footprint = 0;
 	mutex_unlock(&dom->lock);
@@ -508,6 +509,7 @@ static struct mmpath_counted domain_make_up(struct mmpath_domain *dom)
 	struct mmpath_counted counted = { };
 
 	mmpath_mrc_counted(&dom->mrc, &counted);
+	mmpath_unseen_close(&dom->unseen, &dom->seen, &counted);
 	if (!dom->stopped)
 		mmpath_mrc_make_up(&dom->mrc, &dom->seen, &counted);
 	return counted;

@@ -95,6 +95,7 @@ struct mmpath_recorder {
  * @replacer: who wants to, see replace.c
  * @nr_members: contexts in it
  * @seen: how much of this epoch was counted
+ * @unseen: epochs of which nothing was
  * @recorder: of accesses, NULL until asked for
  * @footprint: the most the stack held, pages
  * @reach: what drivers filtered out, pages
@@ -116,6 +117,7 @@ struct mmpath_domain {
 	struct mmpath_replacer *replacer;
 	int nr_members;
 	struct mmpath_seen seen;
+	struct mmpath_unseen unseen;
 	struct mmpath_recorder *recorder;
 	u64 footprint;
 	unsigned long reach;

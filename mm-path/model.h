@@ -290,7 +290,6 @@ struct mmpath_mrc {
 	struct mmpath_mrc_bin *open;	/* NULL until something is censored */
 	struct mmpath_mrc_bin cold, records;
 	u64 begun;			/* intervals, in this epoch */
-	u64 repeated;			/* counts of epochs so far that were not seen */
 };
 
 int mmpath_mrc_init(struct mmpath_mrc *m, struct mmpath_mem *mem, u32 group_pages);
@@ -312,10 +311,10 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages);
 
 /*
  * Of curves of the same accesses: intervals that began, those that were counted, first touches
- * among them, those of the epoch before, and how many of these were never seen
+ * among them, those of the epoch before, and how many from before turn out to be like those now
  */
 struct mmpath_counted {
-	u64 begun, now, cold, epoch, repeated;
+	u64 begun, now, cold, epoch, moved;
 };
 
 static inline void mmpath_mrc_counted(const struct mmpath_mrc *m, struct mmpath_counted *c)
@@ -324,11 +323,26 @@ static inline void mmpath_mrc_counted(const struct mmpath_mrc *m, struct mmpath_
 	c->now += m->records.now;
 	c->cold += m->cold.now;
 	c->epoch += m->records.epoch - m->cold.epoch;
-	c->repeated += m->repeated;
 }
 
 void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 			const struct mmpath_counted *c);
+
+#define MMPATH_UNSEEN_EPOCHS	16
+
+/**
+ * struct mmpath_unseen - epochs since the last that anything was counted in
+ * @before: accesses of that one
+ * @all: of the others
+ * @nr: how many others; at most the last MMPATH_UNSEEN_EPOCHS
+ */
+struct mmpath_unseen {
+	u64 before, all[MMPATH_UNSEEN_EPOCHS];
+	unsigned int nr;
+};
+
+void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen,
+			 struct mmpath_counted *c);
 
 /*
  * The epoch is over. Accesses that no curve tells anything about wait for an epoch that
@@ -408,6 +422,7 @@ struct mmpath_regions {
 	unsigned int nr_regions;
 	unsigned int nr_stopped;	/* regions that stopped, ever */
 	struct mmpath_seen seen;	/* in this epoch */
+	struct mmpath_unseen unseen;
 	struct mmpath_counted lru_gone, mru_gone; /* in it, by regions that have none now */
 	/* the rest is region.c's: extents in order, the one of the last hit */
 	struct mmpath_extent *extents;

@@ -101,7 +101,6 @@ void mmpath_mrc_reset(struct mmpath_mrc *m)
 	memset(&m->cold, 0, sizeof(m->cold));
 	memset(&m->records, 0, sizeof(m->records));
 	m->begun = 0;
-	m->repeated = 0;
 	m->group_pages = m->init_group_pages;
 }
 
@@ -221,13 +220,15 @@ void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight)
  * One interval is open at each depth: it counts for the touch that would have ended it. It
  * belongs to the epoch that it began in, which is this one for no more pages than were touched
  * in it: the topmost. What a burst that began earlier has left below them was logged without a
- * pause, and stands for itself.
+ * pause, and stands for itself; so does what first touches began, for the set-up of a program
+ * is not what it is like when nobody looks.
  * (The stack of MRU is in another order but for its top; there it is an estimate.)
  * Out of memory nothing is censored.
  */
 void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages)
 {
 	struct mmpath_mrc_bin *bin;
+	u64 begun = m->begun > m->cold.now ? m->begun - m->cold.now : 0;
 	u64 page, nr, now;
 
 	if (!pages || !m->nr_bins)
@@ -240,7 +241,7 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages)
 	for (page = 0; page < pages; page += nr) {
 		bin = &m->open[page >> ilog2(m->group_pages)];
 		nr = min_t(u64, m->group_pages, pages - page);
-		now = m->begun > page ? min(nr, m->begun - page) : 0;
+		now = begun > page ? min(nr, begun - page) : 0;
 		m->records.now += now;
 		bin->now += now;
 		bin->total += nr - now;
@@ -277,11 +278,9 @@ static void bin_repeat(struct mmpath_mrc_bin *bin, u64 num, u64 den)
 /* It was like the epoch before, @num / @den times; but a first touch is none again. */
 static void mrc_repeat(struct mmpath_mrc *m, u64 num, u64 den)
 {
-	u64 records = mul_u64_u64_div_u64(m->records.epoch - m->cold.epoch, num, den);
 	u32 i;
 
-	m->records.now += records;
-	m->repeated += records;
+	m->records.now += mul_u64_u64_div_u64(m->records.epoch - m->cold.epoch, num, den);
 	for (i = 0; i < m->nr_bins; i++) {
 		bin_repeat(&m->bins[i], num, den);
 		if (m->open)
@@ -292,20 +291,15 @@ static void mrc_repeat(struct mmpath_mrc *m, u64 num, u64 den)
 static void bin_share(struct mmpath_mrc_bin *bin, u64 epoch, u64 now,
 		      const struct mmpath_counted *c)
 {
-	u64 half = c->repeated / 2;
-
-	bin->total -= min(bin->total, mul_u64_u64_div_u64(epoch, half, c->epoch));
-	bin->total += mul_u64_u64_div_u64(now, half, c->now - c->cold);
+	bin->total -= min(bin->total, mul_u64_u64_div_u64(epoch, c->moved, c->epoch));
+	bin->total += mul_u64_u64_div_u64(now, c->moved, c->now - c->cold);
 }
 
-/* Epochs that were not seen were thought to be like the last one that was; half were like this. */
+/* Some epochs were thought to be like the last one that was seen, and were more like this. */
 static void mrc_share(struct mmpath_mrc *m, const struct mmpath_counted *c)
 {
 	u32 i;
 
-	m->repeated = 0;
-	if (!c->epoch)
-		return;
 	bin_share(&m->records, m->records.epoch - m->cold.epoch, m->records.now - m->cold.now, c);
 	for (i = 0; i < m->nr_bins; i++) {
 		bin_share(&m->bins[i], m->bins[i].epoch, m->bins[i].now, c);
@@ -324,6 +318,45 @@ static u64 count_of_all(const struct mmpath_seen *seen, const struct mmpath_coun
 	return c->begun;
 }
 
+/* Is @x nearer to @b than to @a, as a factor? */
+static bool nearer(u64 x, u64 a, u64 b)
+{
+	u64 to_a = div64_u64(x << 10, max(a, 1ULL)), to_b = div64_u64(b << 10, max(x, 1ULL));
+
+	return b > a ? to_a > to_b : to_a < to_b;
+}
+
+/**
+ * mmpath_unseen_close() - the epoch is over: was it one that nothing was counted in?
+ * @u: the epochs like that before it
+ * @seen: how much there was in this one
+ * @c: what was counted; sets .moved
+ *
+ * What was not seen is like the epoch before for now. When the next burst tells what has come
+ * after it, an epoch belongs to that if it had about as many accesses: those are known, and phases
+ * of a program differ in them. For mmpath_mrc_make_up().
+ */
+void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen,
+			 struct mmpath_counted *c)
+{
+	u64 all = min(count_of_all(seen, c), MMPATH_MRC_MOST);
+	unsigned int i;
+
+	c->moved = 0;
+	if (!c->now && all && c->epoch) {
+		if (u->nr == MMPATH_UNSEEN_EPOCHS)
+			memmove(u->all, u->all + 1, --u->nr * sizeof(u->all[0]));
+		u->all[u->nr++] = all;
+	}
+	if (c->now == c->cold)
+		return;
+	for (i = 0; i < u->nr; i++)
+		if (nearer(u->all[i], u->before, all))
+			c->moved += u->all[i];
+	u->nr = 0;
+	u->before = all;
+}
+
 /**
  * mmpath_mrc_make_up() - as much is counted in this epoch as there was
  * @m: the curve
@@ -332,7 +365,7 @@ static u64 count_of_all(const struct mmpath_seen *seen, const struct mmpath_coun
  *
  * What was not counted, because the driver paused, pages were not in its sample, or their last
  * touch was before the burst, was like what was; or if nothing was counted, like the epoch
- * before, and half of it, when that is known, like the next that is counted. A sample of pages
+ * before, see mmpath_unseen_close(). A sample of pages
  * with more or fewer accesses than the others' is set right by that, too (as in Waldspurger et
  * al., FAST'15, 3.3, but there the difference goes to the smallest distance). Once more with the
  * same @seen changes nothing. Before mmpath_mrc_close_epoch(); makes up for
@@ -343,7 +376,7 @@ void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 {
 	u64 num = count_of_all(seen, c), den = c->now ?: c->epoch;
 
-	if (c->repeated && c->now > c->cold)
+	if (c->moved && c->epoch && c->now > c->cold)
 		mrc_share(m, c);
 	if (!num || !den || num == c->now)
 		return;

@@ -656,6 +656,8 @@ void mmpath_regions_close_epoch(struct mmpath_regions *rs)
 		mmpath_mrc_counted(&region->lru_mrc, &lru);
 		mmpath_mrc_counted(&region->mru_mrc, &mru);
 	}
+	mmpath_unseen_close(&rs->unseen, &rs->seen, &lru);
+	mru.moved = lru.moved;
 	list_for_each_entry(region, &rs->list, node) {
 		if (region->stopped)
 			continue;

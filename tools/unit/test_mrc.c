@@ -6,11 +6,13 @@
 struct fixture {
 	struct test_mem tm;
 	struct mmpath_mrc m;
+	struct mmpath_unseen unseen;
 };
 
 static void fixture_init(struct fixture *f, u32 group_pages)
 {
 	test_mem_init(&f->tm);
+	f->unseen = (struct mmpath_unseen){ };
 	assert_int_equal(mmpath_mrc_init(&f->m, &f->tm.mem, group_pages), 0);
 }
 
@@ -247,24 +249,29 @@ static void test_big_counts(void **state)
 	fixture_destroy(&f);
 }
 
+static void close_with(struct fixture *f, const struct mmpath_seen *seen)
+{
+	struct mmpath_counted c = { };
+
+	mmpath_mrc_counted(&f->m, &c);
+	mmpath_unseen_close(&f->unseen, seen, &c);
+	mmpath_mrc_make_up(&f->m, seen, &c);
+}
+
 /* There were @all accesses. */
 static void make_up(struct fixture *f, u64 all)
 {
 	struct mmpath_seen seen = { .all = all, .part = 1, .as = MMPATH_SEEN_ACCESSES };
-	struct mmpath_counted c = { };
 
-	mmpath_mrc_counted(&f->m, &c);
-	mmpath_mrc_make_up(&f->m, &seen, &c);
+	close_with(f, &seen);
 }
 
 /* They were seen in @part of @all of the time. */
 static void make_up_time(struct fixture *f, u64 all, u64 part)
 {
 	struct mmpath_seen seen = { .all = all, .part = part };
-	struct mmpath_counted c = { };
 
-	mmpath_mrc_counted(&f->m, &c);
-	mmpath_mrc_make_up(&f->m, &seen, &c);
+	close_with(f, &seen);
 }
 
 /* Counts go nowhere and nothing is read after all memory was given back. */
@@ -353,22 +360,65 @@ static void test_repeat(void **state)
 	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 16);
 	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32);
 	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_TOTAL, 16), 24 + 2 * 12);
-	/* first touches tell nothing of them; then it turns out that the last was another */
+	/* first touches tell nothing of them; then it turns out that they were like this one */
 	mmpath_mrc_add(&f.m, MMPATH_COLD, 5);
 	make_up(&f, 5);
 	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32 + 5);
-	mmpath_mrc_add(&f.m, 40, 3);
-	make_up(&f, 8);
+	mmpath_mrc_add(&f.m, 40, 25);
+	make_up(&f, 30);
 	mmpath_mrc_close_epoch(&f.m);
-	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32 + 8);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32 + 30);
 	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 16 + 5);
-	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_TOTAL, 16), 24 + 12 + 32 + 3);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_TOTAL, 16), 24 + 64 + 25);
 	/* once */
 	mmpath_mrc_add(&f.m, 2, 10);
 	make_up(&f, 10);
 	mmpath_mrc_close_epoch(&f.m);
-	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_TOTAL, 16), 24 + 12 + 32 + 3);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_TOTAL, 16), 24 + 64 + 25);
 	fixture_destroy(&f);
+}
+
+static u64 moved(struct mmpath_unseen *u, u64 all, struct mmpath_counted c)
+{
+	struct mmpath_seen seen = { .all = all, .as = MMPATH_SEEN_ACCESSES };
+
+	c.moved = 12345;
+	mmpath_unseen_close(u, &seen, &c);
+	return c.moved;
+}
+
+/* Epochs belong to the burst before or after them, whichever had about as many accesses. */
+static void test_unseen(void **state)
+{
+	const struct mmpath_counted now = { .now = 7, .epoch = 7 }, none = { .epoch = 7 };
+	const struct mmpath_counted cold = { .now = 7, .cold = 7, .epoch = 7 }, nothing = { };
+	struct mmpath_unseen u = { };
+	int i;
+
+	(void)state;
+	assert_int_equal(moved(&u, 100, now), 0);
+	assert_int_equal(moved(&u, 90, none), 0);
+	assert_int_equal(moved(&u, 11, none), 0);
+	assert_int_equal(moved(&u, 35, none), 0);
+	assert_int_equal(moved(&u, 10, cold), 0);
+	assert_int_equal(moved(&u, 10, now), 11);
+	assert_int_equal(moved(&u, 10, now), 0);
+	assert_int_equal(moved(&u, 90, none), 0);
+	assert_int_equal(moved(&u, 11, none), 0);
+	assert_int_equal(moved(&u, 30, none), 0);
+	assert_int_equal(moved(&u, 35, none), 0);
+	assert_int_equal(moved(&u, 100, now), 90 + 35);
+	/* nothing was like what was not counted; and no more than some are remembered */
+	assert_int_equal(moved(&u, 10, nothing), 0);
+	assert_int_equal(moved(&u, 0, none), 0);
+	assert_int_equal(moved(&u, 10, now), 0);
+	assert_int_equal(moved(&u, U64_MAX, none), 0);
+	for (i = 0; i < MMPATH_UNSEEN_EPOCHS; i++)
+		assert_int_equal(moved(&u, 200, none), 0);
+	assert_int_equal(u.nr, MMPATH_UNSEEN_EPOCHS);
+	assert_int_equal(moved(&u, 300, now), MMPATH_UNSEEN_EPOCHS * 200);
+	assert_int_equal(moved(&u, U64_MAX, none), 0);
+	assert_true(moved(&u, U64_MAX, now) == MMPATH_MRC_MOST);
 }
 
 /* What nothing tells about waits; but time that has gone is no access. */
@@ -605,6 +655,7 @@ int main(void)
 		cmocka_unit_test(test_after_destroy),
 		cmocka_unit_test(test_scale),
 		cmocka_unit_test(test_repeat),
+		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_seen),
 		cmocka_unit_test(test_seen_others),
 		cmocka_unit_test(test_repeat_censored),
