@@ -509,12 +509,12 @@ void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 
 	mutex_lock(&mmpath_mutex);
 	if (mmget_not_zero(mm)) {
-		if (mmpath_ctx_gone(ctx))
-			;
-		else if (ctx->nr_domains > 1)
-			mmpath_del_domain(ctx, dom);
-		else if (mmpath_ctx_in(ctx, dom))
-			mmpath_detach(ctx, mm);
+		if (!mmpath_ctx_gone(ctx) && mmpath_ctx_in(ctx, dom)) {
+			if (ctx->nr_domains > 1)
+				mmpath_del_domain(ctx, dom);
+			else
+				mmpath_detach(ctx, mm);
+		}
 		mmput_async(mm);
 	}
 	mutex_unlock(&mmpath_mutex);

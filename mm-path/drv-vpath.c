@@ -19,8 +19,8 @@
  * are scaled to the accesses that its counters tell; those can be wrong, and do no
  * more harm than that.
  *
- * Locks: vpath.drain_lock is outside ctx->lock and inside mmap_lock, for the
- * hooks of mappings drain before they change regions. A unit's registers are
+ * Locks: vpath.drain_lock is outside ctx->lock and inside ctx->alive and mmap_lock,
+ * for the hooks of mappings drain before they change regions. A unit's registers are
  * written on its own CPU with interrupts off, but for the tail, which belongs to
  * the drain. vpath.bar and the units come and go on their own CPUs (CPU hotplug
  * callbacks) and under drain_lock.
@@ -211,7 +211,7 @@ static void vpath_break(const char *why)
 #define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
 #define VPATH_GOOD_SAMPLE	128	/* and more not much more */
 #define VPATH_LOOK_EPOCHS	3	/* at a sample that keeps the target */
-#define VPATH_IDLE_SHARE	2	/* of the target, for a program without a policy */
+#define VPATH_CURVE_PART	2	/* one in so many of the target, without a policy */
 #define VPATH_FREE_EVERY	1024U	/* records */
 
 /* No record has this number: it takes more than 32 bits. */
@@ -330,7 +330,7 @@ static unsigned int vpath_share(const struct mmpath_ctx *ctx)
 {
 	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10;
 
-	return mmpath_ctx_has_policy(ctx) ? target : target / VPATH_IDLE_SHARE;
+	return mmpath_ctx_has_policy(ctx) ? target : target / VPATH_CURVE_PART;
 }
 
 static s64 vpath_excess_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now)

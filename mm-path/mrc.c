@@ -365,11 +365,11 @@ void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen
  *
  * What was not counted, because the driver paused, pages were not in its sample, or their last
  * touch was before the burst, was like what was; or if nothing was counted, like the epoch
- * before, see mmpath_unseen_close(). A sample of pages
- * with more or fewer accesses than the others' is set right by that, too (as in Waldspurger et
- * al., FAST'15, 3.3, but there the difference goes to the smallest distance). Once more with the
- * same @seen changes nothing. Before mmpath_mrc_close_epoch(); makes up for
- * MMPATH_MRC_MOST_SCALE times as much as was counted, at most.
+ * before, see mmpath_unseen_close(). A sample of pages with more or fewer accesses than the
+ * others' is set right by that, too (as in Waldspurger et al., FAST'15, 3.3, but there the
+ * difference goes to the smallest distance). Once more with the same @seen changes nothing.
+ * Before mmpath_mrc_close_epoch(); makes up for MMPATH_MRC_MOST_SCALE times as much as was
+ * counted, at most.
  */
 void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 			const struct mmpath_counted *c)

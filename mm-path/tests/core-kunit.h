@@ -360,6 +360,17 @@ static void kt_saw(struct mmpath_ctx *ctx, struct mmpath_domain *dom, u64 access
 
 #define kt_records(_dom)	mmpath_mrc_records(&(_dom)->mrc, MMPATH_MRC_TOTAL)
 
+/* It leaves, and the device knows of so many accesses. */
+static void kt_leave(struct mmpath_ctx *ctx, struct mmpath_domain *dom, u64 accesses)
+{
+	atomic64_set(&ctx->accesses, accesses);
+	ctx->unseen = true;
+	mutex_lock(&ctx->lock);
+	mmpath_take_accesses(ctx);
+	mmpath_domain_leave(dom, ctx);
+	mutex_unlock(&ctx->lock);
+}
+
 /* The curve is made up for when the last member leaves, and stays so. */
 static void kt_leave_makes_up(struct kunit *test)
 {
@@ -367,12 +378,7 @@ static void kt_leave_makes_up(struct kunit *test)
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
 
 	kt_four_touches(ctx);
-	atomic64_set(&ctx->accesses, 40);
-	ctx->unseen = true;
-	mutex_lock(&ctx->lock);
-	mmpath_take_accesses(ctx);
-	mmpath_domain_leave(dom, ctx);
-	mutex_unlock(&ctx->lock);
+	kt_leave(ctx, dom, 40);
 	KUNIT_EXPECT_EQ(test, kt_records(dom), 40);
 	mmpath_domain_close_epoch(dom);
 	KUNIT_EXPECT_EQ(test, kt_records(dom), 40);
@@ -390,11 +396,7 @@ static void kt_leave_uncounted(struct kunit *test)
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
 
-	kt_saw(ctx, dom, 40);
-	mutex_lock(&ctx->lock);
-	ctx->seen = (struct mmpath_seen){ };
-	mmpath_domain_leave(dom, ctx);
-	mutex_unlock(&ctx->lock);
+	kt_leave(ctx, dom, 40);
 	mmpath_domain_join(dom);
 	kt_four_touches(ctx);
 	mmpath_domain_close_epoch(dom);
