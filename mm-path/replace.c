@@ -42,7 +42,8 @@
 #define MMPATH_RESERVE_SHARE	32	/* one page in so many is in the reserve */
 #define MMPATH_PAUSE		(HZ / 10)	/* when no victim could be taken */
 #define MMPATH_WEIGH		256	/* victims */
-#define MMPATH_LEAVE		(10 * HZ)
+#define MMPATH_LEAVE_LEAST	(HZ / 2)
+#define MMPATH_LEAVE_MOST	(16 * HZ)
 #define MMPATH_CONTEST_PAGES	1536U	/* sampled, that each simulation may know */
 #define MMPATH_REPLACE_PAGES	(1U << 20)	/* sampled, that a policy knows */
 
@@ -339,7 +340,8 @@ static void mmpath_keep(struct mmpath_replacer *r, const struct mmpath_batch *b)
 /*
  * To write ahead is what LRU gains here. Of pages that are clean, or that a disk takes at
  * once, the kernel's own reclaim gets rid with less ado: where seven in eight are, auto
- * leaves it to that for a while.
+ * leaves it to that for a while, and for twice as long if they still are then. That may be
+ * a phase of the program only.
  */
 static void mmpath_weigh(struct mmpath_replacer *r)
 {
@@ -348,8 +350,12 @@ static void mmpath_weigh(struct mmpath_replacer *r)
 
 	if (written + freed < MMPATH_WEIGH)
 		return;
-	if (r->mode == MMPATH_MODE_AUTO && mmpath_is_lru(r) && freed > 7 * written)
-		WRITE_ONCE(r->left_until, jiffies + MMPATH_LEAVE);
+	if (r->mode == MMPATH_MODE_AUTO && mmpath_is_lru(r) && freed > 7 * written) {
+		WRITE_ONCE(r->left_until, jiffies + r->leave);
+		r->leave = min(2 * r->leave, MMPATH_LEAVE_MOST);
+	} else {
+		r->leave = MMPATH_LEAVE_LEAST;
+	}
 	r->written_seen += written;
 	r->freed_seen += freed;
 }
@@ -453,6 +459,7 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 	r->target = MMPATH_RESERVE_LEAST;
 	r->not_before = jiffies;
 	r->left_until = jiffies;
+	r->leave = MMPATH_LEAVE_LEAST;
 	spin_lock_init(&r->lock);
 	INIT_WORK(&r->work, mmpath_refill_fn);
 	if (mmpath_domain_start_lirs(dom, &r->lirs, MMPATH_REPLACE_PAGES)) {

@@ -46,6 +46,7 @@ enum mmpath_replace_count {
  * @work: fills the reserve
  * @not_before: jiffies; set when it could not
  * @left_until: jiffies; auto leaves it to the kernel until then, unless LIRS is better
+ * @leave: the next time for so many
  * @written_seen: count of victims when that was weighed
  * @freed_seen: likewise
  * @known: pages in memory that the policy knows, at the last refill
@@ -69,7 +70,7 @@ struct mmpath_replacer {
 	struct mmpath_pools pools;
 	u64 block, block_end, key;
 	struct work_struct work;
-	unsigned long not_before, left_until;
+	unsigned long not_before, left_until, leave;
 	long written_seen, freed_seen;
 	unsigned long known;
 	unsigned int turn;
