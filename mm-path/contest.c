@@ -35,15 +35,16 @@
  *
  *	misses(p) + margin <= misses(u)		margin: 1/16 of the misses of LRU
  *
- * and the kernel's own, which LRU stands for, is also better if u does not miss less by
- * half of that: for nothing no policy is worth its while. p has a counter, one up if it is
+ * and the kernel's own, which LRU stands for, is better if u misses more by half of that, and
+ * also if it does not miss less by as much in a round of the program, as many misses of LRU as
+ * the program has pages: for nothing no policy is worth its while. p has a counter, one up if it is
  * better and one down if not, two up if it is better by half of the misses of LRU. The policy
  * whose counter reaches what it needs (SCORE_MOST) is used from then on, and all counters
  * start again. So a policy that is better in every other epoch is not switched to and
  * back, and a wrong guess costs what it misses more in four epochs, in two if that is much.
  *
- * What others left in memory is no fault of who takes over: until LRU has missed as often as
- * there are pages of memory, nothing is judged.
+ * What others left in memory is no fault of who takes over: for a round it is only judged
+ * whether u misses more. In a loop LIRS misses as LRU does until all of it has passed.
  *
  * A policy that the kernel's took over from needs twice as much the next time, and one less
  * for each epoch in which it is worth it. So a policy that promises what it does not keep
@@ -68,6 +69,7 @@
 #define ENOUGH_SAMPLES	64
 #define ENOUGH_PAGES	256		/* sampled, of memory */
 #define REFINE_EPOCHS	8
+#define ROUND_MOST	4		/* memories */
 #define DECAY_SHIFT	4		/* 1/16 an epoch */
 #define BYTES_PER_PAGE	40		/* of `seen', as of a simulation */
 #define BYTES_AT_LEAST	4096
@@ -339,6 +341,34 @@ static u64 misses_used(const struct mmpath_contest *c)
 	return c->winner == MMPATH_POLICY_KERNEL ? min(lru, used) : used;
 }
 
+/* As many misses of LRU as the program has pages: in a loop, until all of it has passed. */
+static u64 round_misses(const struct mmpath_contest *c)
+{
+	return clamp((u64)c->nr_seen << c->seen.shift, c->size, ROUND_MOST * c->size);
+}
+
+static void count_round(struct mmpath_contest *c)
+{
+	c->since += c->last[MMPATH_POLICY_KERNEL];
+	c->round_lru += c->last[MMPATH_POLICY_KERNEL];
+	c->round_used += c->last[MMPATH_POLICY_USED];
+	while (c->round_lru > max(round_misses(c), 1ULL)) {
+		c->round_lru /= 2;
+		c->round_used /= 2;
+	}
+}
+
+/* Is the kernel's as good? What LIRS gains in a loop it does in one part of each round. */
+static bool kernel_does(const struct mmpath_contest *c)
+{
+	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
+
+	if (used > lru + (lru >> MARGIN_SHIFT) / 2)
+		return true;
+	return c->since >= round_misses(c) &&
+	       c->round_used + (c->round_lru >> MARGIN_SHIFT) / 2 > c->round_lru;
+}
+
 /* By how much, in epochs, does @p beat the policy in use? 0: not at all. */
 static unsigned int beats(const struct mmpath_contest *c, enum mmpath_policy p)
 {
@@ -350,7 +380,7 @@ static unsigned int beats(const struct mmpath_contest *c, enum mmpath_policy p)
 	if (mine + lru / 2 < used)
 		return 2;
 	if (p == MMPATH_POLICY_KERNEL)
-		return used + margin / 2 > mine;
+		return kernel_does(c);
 	return mine + margin <= used;
 }
 
@@ -384,7 +414,9 @@ static void contest_switch(struct mmpath_contest *c, enum mmpath_policy p)
 	if (p == MMPATH_POLICY_KERNEL)
 		*needed = min(2 * *needed, (unsigned int)SCORE_LIMIT);
 	c->winner = p;
-	c->grace = p == MMPATH_POLICY_KERNEL ? 0 : c->size;
+	c->since = 0;
+	c->round_lru = 0;
+	c->round_used = 0;
 	c->switches++;
 	memset(c->score, 0, sizeof(c->score));
 	sim_become(c, &c->sim[MMPATH_POLICY_USED], p);
@@ -395,10 +427,7 @@ static void contest_compare(struct mmpath_contest *c)
 	enum mmpath_policy best, used = c->winner;
 	int p;
 
-	if (c->grace) {
-		c->grace -= min(c->grace, c->last[MMPATH_POLICY_KERNEL]);
-		return;
-	}
+	count_round(c);
 	if (!beats(c, MMPATH_POLICY_KERNEL) && c->needed[used] > SCORE_MOST)
 		c->needed[used]--;
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)

@@ -573,7 +573,8 @@ struct mmpath_contest {
 	struct mmpath_index seen;	/* has a value for each page that was touched */
 	enum mmpath_policy winner;
 	unsigned int score[NR_MMPATH_POLICIES], needed[NR_MMPATH_POLICIES];
-	u64 grace;			/* misses of LRU until the winner is judged */
+	u64 since;			/* misses of LRU since the winner took over */
+	u64 round_lru, round_used;	/* misses in about the last round of that time */
 	unsigned int finest, refine_in;	/* shift that the sample may have, in so many epochs */
 };
 
