@@ -81,22 +81,28 @@ static const char * const mmpath_balance_names[NR_MMPATH_BALANCES] = {
 
 /* Reclaim */
 
+static unsigned long mmpath_usage(struct mem_cgroup *memcg)
+{
+	return page_counter_read(&memcg->memory);
+}
+
 /*
  * Pages above the target. At their targets, who asks is to pay, and not who has a few
  * pages of kernel memory more than last time: the kernel charges and reclaims in batches.
  */
 static long mmpath_excess(const struct mmpath_sharer *s, struct mem_cgroup *asks)
 {
-	long excess = page_counter_read(&s->memcg->memory) - READ_ONCE(s->target);
+	long excess = mmpath_usage(s->memcg) - READ_ONCE(s->target);
 
 	if (asks && mem_cgroup_is_descendant(asks, s->memcg))
 		excess += MEMCG_CHARGE_BATCH;
 	return excess;
 }
 
-/* Those with half of the largest excess are close enough. RCU protects who asks. */
+/* RCU protects who asks. */
 static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
-						 struct mem_cgroup *memcg, bool urgent)
+						 struct mem_cgroup *memcg, long takes,
+						 bool urgent)
 {
 	struct mem_cgroup *asks = mem_cgroup_from_task(current);
 	long excess, most = 0, mine = 0;
@@ -119,20 +125,21 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 								       MMPATH_SPARED;
 	if (urgent && memcg == of->memcg && mine == most)
 		atomic_inc(&of->refused);
-	return mine * 2 < most ? MMPATH_SPARED : MMPATH_CHOSEN;
+	return mmpath_gives(mine, most, takes) ? MMPATH_CHOSEN : MMPATH_SPARED;
 }
 
 /**
  * mmpath_judge() - may reclaim take from a cgroup?
  * @target: of reclaim
  * @memcg: a cgroup below it, or @target itself
+ * @takes: pages that it may take from it at once
  * @urgent: it has found nothing where it should: is remembered of who has most to give
  *
  * Context: reclaim. Waits for nothing.
  * Return: MMPATH_SPARED: others are to give; MMPATH_CHOSEN: it is; or MMPATH_NO_VERDICT.
  */
 enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *memcg,
-				 bool urgent)
+				 unsigned long takes, bool urgent)
 {
 	enum mmpath_verdict verdict = MMPATH_NO_VERDICT;
 	struct mmpath_balancer *b;
@@ -148,16 +155,20 @@ enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *m
 		    !mem_cgroup_is_descendant(b->memcg, target))
 			continue;
 		rcu_read_lock();
-		verdict = max(verdict, mmpath_balancer_judge(b, memcg, urgent));
+		verdict = max(verdict, mmpath_balancer_judge(b, memcg, takes, urgent));
 		rcu_read_unlock();
 	}
 	srcu_read_unlock(&mmpath_balance_srcu, idx);
 	return verdict;
 }
 
-bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, bool urgent)
+bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, int priority,
+		     bool urgent)
 {
-	return mmpath_judge(target ?: root_mem_cgroup, memcg, urgent) == MMPATH_SPARED && !urgent;
+	unsigned long takes = mmpath_usage(memcg) >> priority;
+
+	return mmpath_judge(target ?: root_mem_cgroup, memcg, takes, urgent) == MMPATH_SPARED &&
+	       !urgent;
 }
 
 /* Epochs */
@@ -165,11 +176,6 @@ bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, bool u
 static unsigned long mmpath_limit(struct mem_cgroup *memcg)
 {
 	return min(READ_ONCE(memcg->memory.max), READ_ONCE(memcg->memory.high));
-}
-
-static unsigned long mmpath_usage(struct mem_cgroup *memcg)
-{
-	return page_counter_read(&memcg->memory);
 }
 
 /* Running time of all its programs so far */

@@ -106,6 +106,21 @@ void mmpath_share_hull(struct mmpath_share *s)
 }
 
 /**
+ * mmpath_gives() - is who has more than it should one of those to take from?
+ * @mine: pages that it has above its target
+ * @most: the same of who has most
+ * @takes: pages that may be taken from it at once
+ *
+ * With half of the most it is close enough. But reclaim that is at its last priorities
+ * takes a quarter of a cgroup, or all of it (MGLRU does not stop when it has what it
+ * needs), and who is at its target but for a few pages would be far below it then.
+ */
+bool mmpath_gives(long mine, long most, long takes)
+{
+	return mine == most || (mine * 2 >= most && mine >= takes);
+}
+
+/**
  * mmpath_share_window() - what a share misses is what it has missed of late
  * @s: the share
  * @window: MMPATH_STEPS + 1 figures to remember that by; 0 in the beginning

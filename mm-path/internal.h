@@ -541,12 +541,12 @@ int mmpath_show_balance_stat(struct seq_file *m, const struct mem_cgroup *memcg)
 void mmpath_show_target(struct seq_file *m, const struct mmpath_sharer *s);
 void mmpath_show_predictions(struct seq_file *m, const struct mmpath_sharer *s);
 enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *memcg,
-				 bool urgent);
+				 unsigned long takes, bool urgent);
 
 static inline enum mmpath_verdict mmpath_verdict(struct mem_cgroup *target,
 						 struct mem_cgroup *memcg)
 {
-	return mmpath_balancing() ? mmpath_judge(target, memcg, false) : MMPATH_NO_VERDICT;
+	return mmpath_balancing() ? mmpath_judge(target, memcg, 0, false) : MMPATH_NO_VERDICT;
 }
 #else
 static inline void mmpath_sharer_init(struct mmpath_sharer *s, struct mem_cgroup *memcg,

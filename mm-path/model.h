@@ -634,6 +634,7 @@ u32 mmpath_divide(struct mmpath_share *const *shares, unsigned int nr,
 		  enum mmpath_balance mode, u32 total, u32 moves);
 u64 mmpath_share_rate(const struct mmpath_share *s, u32 steps);
 void mmpath_share_hull(struct mmpath_share *s);
+bool mmpath_gives(long mine, long most, long takes);
 
 /* Of late is in about so many epochs, a power of two; newer ones count for more. */
 #define MMPATH_WINDOW_SHIFT	3

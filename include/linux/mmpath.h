@@ -216,7 +216,8 @@ static inline void mmpath_memcg_attach(void) { }
 
 #ifdef CONFIG_MMPATH_BALANCE
 DECLARE_STATIC_KEY_FALSE(mmpath_balance_key);
-bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, bool urgent);
+bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, int priority,
+		     bool urgent);
 
 static inline bool mmpath_balancing(void)
 {
@@ -224,17 +225,17 @@ static inline bool mmpath_balancing(void)
 }
 
 /*
- * Is reclaim in @target to leave @memcg alone, for others have more than they should? Not
- * if it is @urgent: they gave nothing.
+ * Is reclaim in @target to leave @memcg alone, for others have more than they should, or
+ * it would take too much at this @priority? Not if it is @urgent: they gave nothing.
  */
 static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg,
-				 bool urgent)
+				 int priority, bool urgent)
 {
-	return mmpath_balancing() && __mmpath_spares(target, memcg, urgent);
+	return mmpath_balancing() && __mmpath_spares(target, memcg, priority, urgent);
 }
 #else
 static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg,
-				 bool urgent)
+				 int priority, bool urgent)
 {
 	return false;
 }

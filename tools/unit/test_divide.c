@@ -471,6 +471,20 @@ static void test_window(void **state)
 	assert_int_equal(tm.mem.bytes, 0);
 }
 
+/* Who has most does in any case; others if it is near to that, and leaves them their targets. */
+static void test_gives(void **state)
+{
+	(void)state;
+	assert_true(mmpath_gives(100, 100, 0));
+	assert_true(mmpath_gives(1, 1, 4096));
+	assert_true(mmpath_gives(50, 100, 0));
+	assert_false(mmpath_gives(49, 100, 0));
+	assert_true(mmpath_gives(81, 100, 81));
+	assert_false(mmpath_gives(81, 100, 82));
+	assert_false(mmpath_gives(0, 100, 0));
+	assert_false(mmpath_gives(-4096, 1, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -487,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_flat),
 		cmocka_unit_test(test_hull),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_gives),
 	};
 
 	cmocka_set_test_filter(getenv("UNIT_FILTER"));
