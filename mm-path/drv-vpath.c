@@ -151,7 +151,9 @@ struct vpath_time {
  * struct vpath_ctx - what the driver knows of a context; what drains read is written under
  *	drain_lock, all but @inside_ns and @choked under ctx->alive
  * @inside_ns: what drains took in the program itself
- * @choked: it cost so much that its records are not delivered, until that is dealt with
+ * @thinned: cost when it was so much that a drain has made the sample coarser; 0 since
+ *	that is dealt with
+ * @choked: it cost so much again that its records are not delivered, until then
  * @hook_seen: cost when the while that is judged began, an epoch or less
  * @inside_seen: @inside_ns then
  * @seen: how far it had come
@@ -160,17 +162,22 @@ struct vpath_time {
  * @epochs: since its sample changed or it rested
  * @own_then: @ctx->own_ns then
  * @cost_then: @ctx->cost_ns then
+ * @records_then: its records then
+ * @record_ns: what one took lately, when there were many; 0 if there never were
  * @rested: it rested in this epoch
  * @awake: and shall not in the next
  */
 struct vpath_ctx {
 	u64 inside_ns;
+	u64 thinned;
 	bool choked;
 	u64 hook_seen, inside_seen;
 	struct vpath_time seen;
 	s64 debt_ns, excess_ns;
 	unsigned int epochs;
 	u64 own_then, cost_then;
+	unsigned long records_then;
+	u64 record_ns;
 	bool rested, awake;
 };
 
@@ -211,6 +218,7 @@ static void vpath_break(const char *why)
 #define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
 #define VPATH_GOOD_SAMPLE	128	/* and more not much more */
 #define VPATH_LOOK_EPOCHS	3	/* at a sample that keeps the target */
+#define VPATH_MANY_RECORDS	1024	/* in them, to tell what one takes */
 #define VPATH_CURVE_PART	2	/* one in so many of the target, without a policy */
 #define VPATH_FREE_EVERY	1024U	/* records */
 
@@ -341,24 +349,55 @@ static s64 vpath_excess_ns(const struct mmpath_ctx *ctx, const struct vpath_time
 		   (s64)vpath_allowed_ns() * 2);
 }
 
+/* The coarsest sample that says something of so many pages, or @shift */
+static unsigned int vpath_coarsest(unsigned long pages, unsigned int shift)
+{
+	unsigned int most = max(fls_long(pages / VPATH_LEAST_SAMPLE), shift + 1U) - 1;
+
+	return min(most, MMPATH_MAX_SHIFT);
+}
+
+/*
+ * What an epoch may cost is all it gets, however much there still is in the log: who is
+ * kicked to make that less waits for this drain. So the rest of the log is sampled here, for
+ * of pages that are skipped nobody knows the order, and in a set-up those may be nearly all.
+ */
+static void vpath_thin(struct mmpath_ctx *ctx, unsigned int times)
+{
+	unsigned int shift = READ_ONCE(ctx->shift), most;
+	struct vpath_ctx *v = ctx->drv_data;
+
+	most = vpath_coarsest(get_mm_rss(ctx->mm), shift);
+	if (shift == most) {
+		WRITE_ONCE(v->choked, true);
+		return;
+	}
+	mmpath_coarsen(ctx, min(shift + fls(times), most));
+	WRITE_ONCE(v->thinned, atomic64_read(&ctx->hook_ns));
+}
+
 /*
  * Too expensive for the epoch to end like this? It is not by what a few ms of it cost: a
- * program is not the same all the time. But what an epoch may cost is all it gets, however
- * much there still is in the log: who is kicked to make that less waits for this drain.
+ * program is not the same all the time.
  */
 static void vpath_judge(struct mmpath_ctx *ctx)
 {
-	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
+	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10, permille;
 	struct vpath_ctx *v = ctx->drv_data;
+	u64 enough_ns = vpath_allowed_ns() / 2;
 	struct vpath_time now;
 
-	if (!target || READ_ONCE(v->choked) || vpath_hook_ns(ctx) < vpath_allowed_ns() / 2)
+	/* to look at what is not sampled takes longer than to skip it, but not much */
+	if (v->thinned)
+		enough_ns = v->thinned - v->hook_seen + 2 * vpath_allowed_ns();
+	if (!target || READ_ONCE(v->choked) || vpath_hook_ns(ctx) < enough_ns)
 		return;
 	now = vpath_now(ctx->mm);
-	if (vpath_cost_permille(ctx, &now) <= target * 10)
+	permille = vpath_cost_permille(ctx, &now);
+	if (permille <= target)
 		return;
 	if (vpath_debt_ns(ctx, &now) >= (s64)vpath_allowed_ns())
-		WRITE_ONCE(v->choked, true);
+		vpath_thin(ctx, permille / target);
 	mmpath_kick(ctx);
 }
 
@@ -857,6 +896,7 @@ static void vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 	if (now->cpu_ns > v->seen.cpu_ns)
 		v->seen = *now;
 	v->hook_seen = hook_ns;
+	v->thinned = 0;
 	v->inside_seen = v->inside_ns;
 	mutex_unlock(&vpath.drain_lock);
 }
@@ -869,6 +909,7 @@ static void vpath_look_anew(const struct mmpath_ctx *ctx)
 	v->epochs = 0;
 	v->own_then = ctx->own_ns;
 	v->cost_then = ctx->cost_ns;
+	v->records_then = atomic_long_read(&ctx->stat[MMPATH_RECORDS]);
 }
 
 static void vpath_set_resting(struct mmpath_ctx *ctx, bool resting)
@@ -906,16 +947,21 @@ static void vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 }
 
 /* What was logged before costs what it costs, and says nothing of what comes. */
-static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsigned int shift)
+static void vpath_tell_shift(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct vpath_time now;
 
-	mmpath_set_shift(ctx, shift);
 	on_each_cpu(vpath_use_current, NULL, 1);
 	vpath_drain();
 	now = vpath_now(mm);
 	vpath_account(ctx, &now);
 	vpath_look_anew(ctx);
+}
+
+static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsigned int shift)
+{
+	mmpath_set_shift(ctx, shift);
+	vpath_tell_shift(ctx, mm);
 }
 
 /*
@@ -934,36 +980,60 @@ static unsigned int vpath_slack(const struct mmpath_ctx *ctx, unsigned long page
 static unsigned int vpath_coarser(const struct mmpath_ctx *ctx, unsigned long pages,
 				  unsigned int shift, unsigned int times)
 {
-	unsigned int most = fls_long(pages / VPATH_LEAST_SAMPLE), more = shift + fls(times);
+	unsigned int more = shift + fls(times);
 
-	most = max(most, shift + 1) - 1;
 	more += vpath_slack(ctx, pages >> more >> 2);
-	return min3(more, most, MMPATH_MAX_SHIFT);
+	return min(more, vpath_coarsest(pages, shift));
 }
 
 /*
- * The sample that epochs within the target ask for: a finer one if less than half of what is
- * aimed at is used, and by as much as likely stays below it; for a curve alone a coarser one
- * if more is, and the coarser is still good. What a sample costs decides between two, not how
- * the program came to it, but for a tenth, for it shall not go back and forth.
+ * By how many powers of two can the sample be finer, if so much may be had? What a record
+ * takes is known from when there were many; what epochs take without any, is the rest.
+ */
+static unsigned int vpath_finer(struct vpath_ctx *v, u64 cost_ns, u64 records, u64 may_ns,
+				unsigned int most)
+{
+	unsigned int finer = 0;
+	u64 of_records;
+
+	if (!records)
+		return most;
+	if (records >= VPATH_MANY_RECORDS || !v->record_ns)
+		v->record_ns = div64_u64(cost_ns, records);
+	of_records = min(records * v->record_ns, cost_ns);
+	cost_ns -= of_records;
+	while (finer < most && cost_ns + (of_records << (finer + 1)) <= may_ns)
+		finer++;
+	return finer;
+}
+
+/*
+ * The sample that epochs within the target ask for: as fine a one as likely stays below what
+ * is aimed at; for a curve alone a coarser one if more is used, and the coarser is still good.
+ * What a sample costs decides between two, not how the program came to it, but for a tenth,
+ * for it shall not go back and forth.
  */
 static unsigned int vpath_better_shift(struct mmpath_ctx *ctx, unsigned long pages)
 {
 	unsigned int finest = vpath_param(VPATH_PARAM_SAMPLE_SHIFT), shift = ctx->shift;
 	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
-	unsigned int percent, aim = 100 >> vpath_slack(ctx, pages >> shift);
+	unsigned int slack = vpath_slack(ctx, pages >> shift), finer;
 	struct vpath_ctx *v = ctx->drv_data;
+	u64 cost_ns, records, target_ns;
 
 	if (++v->epochs < VPATH_LOOK_EPOCHS)
 		return shift;
-	percent = mmpath_permille((ctx->cost_ns - v->cost_then) * 10,
-				  (ctx->own_ns - v->own_then) * target);
+	cost_ns = ctx->cost_ns - v->cost_then;
+	records = atomic_long_read(&ctx->stat[MMPATH_RECORDS]) - v->records_then;
+	target_ns = div_u64((ctx->own_ns - v->own_then) * target, 100);
 	vpath_look_anew(ctx);
-	if (shift > finest && percent * 20 < aim * 9)
-		return shift - min(fls(aim / max(percent, 1U)) - 1U, shift - finest);
+	finer = vpath_finer(v, cost_ns, records, div_u64((target_ns >> slack) * 9, 10),
+			    shift - min(shift, finest));
+	if (finer)
+		return shift - finer;
 	pages >>= shift + 1;
 	if (!mmpath_ctx_has_policy(ctx) && shift < MMPATH_MAX_SHIFT &&
-	    pages >= VPATH_LEAST_SAMPLE && percent > 100 >> vpath_slack(ctx, pages))
+	    pages >= VPATH_LEAST_SAMPLE && cost_ns > target_ns >> vpath_slack(ctx, pages))
 		return shift + 1;
 	return shift;
 }
@@ -1005,7 +1075,7 @@ static void vpath_unchoke(struct mmpath_ctx *ctx)
 static void vpath_control_cost(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
 {
 	struct vpath_ctx *v = ctx->drv_data;
-	bool choked = READ_ONCE(v->choked);
+	bool choked = READ_ONCE(v->choked), thinned;
 	unsigned int permille;
 	struct vpath_time now;
 
@@ -1014,8 +1084,12 @@ static void vpath_control_cost(struct mmpath_ctx *ctx, struct mm_struct *mm, boo
 	now = vpath_now(mm);
 	permille = vpath_cost_permille(ctx, &now);
 	if (now.cpu_ns > v->seen.cpu_ns) {
+		thinned = READ_ONCE(v->thinned);
 		vpath_account(ctx, &now);
-		vpath_hold_target(ctx, mm, permille, early);
+		if (thinned)
+			vpath_tell_shift(ctx, mm);
+		else
+			vpath_hold_target(ctx, mm, permille, early);
 	}
 	if (choked)
 		vpath_unchoke(ctx);

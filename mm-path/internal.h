@@ -372,6 +372,7 @@ void mmpath_find_pid(struct mmpath_ctx *ctx);
 
 void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
 void __mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
+void mmpath_coarsen(struct mmpath_ctx *ctx, unsigned int shift);
 void mmpath_coarsen_curves(struct mmpath_ctx *ctx);
 bool mmpath_ctx_has_policy(const struct mmpath_ctx *ctx);
 bool mmpath_ctx_policy_acts(const struct mmpath_ctx *ctx);

@@ -80,6 +80,21 @@ void __mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 }
 
 /**
+ * mmpath_coarsen() - track fewer pages of a context, from the next record on
+ * @ctx: the context
+ * @shift: one page in 2^@shift, if that is less than now
+ *
+ * For drivers that deliver more than may be had. Context: may sleep; takes ctx->lock.
+ */
+void mmpath_coarsen(struct mmpath_ctx *ctx, unsigned int shift)
+{
+	mutex_lock(&ctx->lock);
+	if (shift > ctx->shift)
+		__mmpath_set_shift(ctx, shift);
+	mutex_unlock(&ctx->lock);
+}
+
+/**
  * mmpath_coarsen_curves() - a program may have grown, see mmpath_curve_shift()
  * @ctx: the context, whose lock is held
  */

@@ -3,10 +3,12 @@
  * The virtual hardware and its driver. Without the device (lab run --vpath) it is
  * only seen that the driver cannot be chosen.
  *
- * usage: path_vpath [lies|loop]
+ * usage: path_vpath [lies|loop|thin]
  *
  * loop: a loop over 2048 pages from 0x200000000000 on, 8 times, between marks 1 and 2:
  * for who compares it with the ground truth.
+ *
+ * thin: a log that is too long, in virtual time (--icount --cpus 1).
  *
  * lies: the device writes nonsense into its registers and logs (--vpath=fuzz=N).
  * Whatever it says, programs keep their data, and the emulated driver works after.
@@ -384,6 +386,46 @@ static void test_rest(void)
 	defaults();
 }
 
+/* Twice over pages that are there: it is over in less than it takes to drain its log. */
+static int touch_twice(void *arg)
+{
+	const struct loop *l = arg;
+	char *p = path_map(l->pages * PAGE, false);
+	size_t i;
+
+	if (madvise(p, l->pages * PAGE, MADV_POPULATE_WRITE))
+		return KSFT_FAIL;
+	for (i = 0; i < 2 * l->pages; i++)
+		(*(volatile char *)(p + i % l->pages * PAGE + i % 64 * 64))++;
+	return KSFT_PASS;
+}
+
+/*
+ * From where a log is too expensive a sample of the rest is delivered, so the order of all its
+ * pages is known.
+ */
+static void test_thin(void)
+{
+	const struct loop l = { .pages = 16384 };
+	unsigned long below, above;
+	struct path_curve c;
+	bool good;
+
+	path_set(PATH_VPATH "overhead_target", "2");
+	path_set("epoch_ms", "100");
+	choose();
+	good = run_fn(touch_twice, &l, &c);
+	below = misses(&c, l.pages / 2);
+	above = misses(&c, 2 * l.pages);
+	ksft_print_msg("%lu cold, misses %lu | %lu, loop %zu\n", c.cold, below, above, l.pages);
+	good = good && above <= below / 8 && below >= l.pages - l.pages / 16 &&
+	       below <= l.pages + l.pages / 16;
+	ksft_test_result(good, "a sample of the log that is too long\n");
+	free(c.misses);
+	path_set(PATH_VPATH "overhead_target", "0");
+	defaults();
+}
+
 /* Is all that was logged drained, but for @left records? Waits for it. */
 static bool drained(long long logged, long long records, long long left)
 {
@@ -623,7 +665,7 @@ static int with_lies(void)
 
 int main(int argc, char **argv)
 {
-	bool only_loop;
+	bool only_loop, only_thin;
 
 	device = find_device();
 	if (!device)
@@ -631,12 +673,17 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "lies"))
 		return with_lies();
 	only_loop = argc > 1 && !strcmp(argv[1], "loop");
-	path_start(only_loop ? 1 : 26, 300);
+	only_thin = argc > 1 && !strcmp(argv[1], "thin");
+	path_start(only_loop || only_thin ? 1 : 26, 300);
 	cg = path_cg(NULL, "vpath");
 	defaults();
 	path_set("enabled", "1");
 	if (only_loop) {
 		test_curve(&known);
+		ksft_finished();
+	}
+	if (only_thin) {
+		test_thin();
 		ksft_finished();
 	}
 	test_parameters();

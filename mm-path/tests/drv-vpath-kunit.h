@@ -304,14 +304,19 @@ static void kt_vpath_setup(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* What it takes, in hundredths of the target, for three epochs */
-static unsigned int kt_vpath_three_epochs(struct kt_vpath *kt, unsigned int shift,
-					  unsigned long pages, unsigned int percent)
+/*
+ * What it takes, in hundredths of the target, for three epochs, and how much of that is not
+ * of records
+ */
+static unsigned int kt_vpath_epochs(struct kt_vpath *kt, unsigned int shift,
+				    unsigned long pages, unsigned int percent,
+				    unsigned int fixed)
 {
 	int i;
 
 	kt->ctx.shift = shift;
 	vpath_look_anew(&kt->ctx);
+	atomic_long_add((percent - fixed) * 900 / 25, &kt->ctx.stat[MMPATH_RECORDS]);
 	for (i = 0; i < VPATH_LOOK_EPOCHS; i++) {
 		if (i && vpath_better_shift(&kt->ctx, pages) != shift)
 			return UINT_MAX;
@@ -320,6 +325,12 @@ static unsigned int kt_vpath_three_epochs(struct kt_vpath *kt, unsigned int shif
 		kt->ctx.cost_ns += (u64)percent * (i * 300);
 	}
 	return vpath_better_shift(&kt->ctx, pages);
+}
+
+static unsigned int kt_vpath_three_epochs(struct kt_vpath *kt, unsigned int shift,
+					  unsigned long pages, unsigned int percent)
+{
+	return kt_vpath_epochs(kt, shift, pages, percent, 0);
 }
 
 /* What a sample costs says which it is, whatever it was before. */
@@ -331,13 +342,24 @@ static void kt_vpath_better(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 65536, 14), 6);
 	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 5, 65536, 24), 5);
 	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 65536, 10), 5);
-	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 7, 65536, 6), 5);
+	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 7, 65536, 5), 5);
 	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 3, 65536, 0), 0);
 	/* of a sample of less than 128 pages half is aimed at; of less than 64 there is none */
 	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 5, 8191, 45), 5);
 	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 5, 8191, 55), 6);
 	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 8191, 99), 6);
 	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 8191, 21), 5);
+	/* what an epoch takes without records does not double */
+	KUNIT_EXPECT_EQ(test, kt_vpath_epochs(kt, 6, 65536, 20, 18), 5);
+	KUNIT_EXPECT_EQ(test, kt_vpath_epochs(kt, 6, 65536, 20, 13), 6);
+	/* what a record takes is known from many, and from few if nothing else is known */
+	KUNIT_EXPECT_EQ(test, kt->v.record_ns, 25);
+	KUNIT_EXPECT_EQ(test, vpath_finer(&kt->v, 51200, 2 * VPATH_MANY_RECORDS, 0, 9), 0);
+	KUNIT_EXPECT_EQ(test, kt->v.record_ns, 51200 / (2 * VPATH_MANY_RECORDS));
+	KUNIT_EXPECT_EQ(test, vpath_finer(&kt->v, 1000, 10, 1000 + 250 * 3, 9), 2);
+	kt->v.record_ns = 0;
+	KUNIT_EXPECT_EQ(test, vpath_finer(&kt->v, 1000, 10, 1000 + 250 * 3, 9), 0);
+	KUNIT_EXPECT_EQ(test, kt->v.record_ns, 100);
 	kt_vpath_end(kt);
 }
 
@@ -430,6 +452,15 @@ static void kt_vpath_choked(struct kunit *test)
 	vpath_judge(&kt->ctx);
 	KUNIT_EXPECT_FALSE(test, kt->v.choked);
 	atomic64_set(&kt->ctx.hook_ns, 2 * allowed_ns);
+	vpath_judge(&kt->ctx);
+	KUNIT_EXPECT_TRUE(test, kt->v.choked);
+	/* but a drain that has made the sample coarser gets twice as much again */
+	kt->v.choked = false;
+	kt->v.thinned = 2 * allowed_ns;
+	atomic64_set(&kt->ctx.hook_ns, 4 * allowed_ns - 1);
+	vpath_judge(&kt->ctx);
+	KUNIT_EXPECT_FALSE(test, kt->v.choked);
+	atomic64_set(&kt->ctx.hook_ns, 4 * allowed_ns);
 	vpath_judge(&kt->ctx);
 	KUNIT_EXPECT_TRUE(test, kt->v.choked);
 	kt_vpath_end(kt);
