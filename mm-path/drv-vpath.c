@@ -1008,14 +1008,15 @@ static unsigned int vpath_finer(struct vpath_ctx *v, u64 cost_ns, u64 records, u
 }
 
 /*
- * The sample that epochs within the target ask for: as fine a one as likely stays below what
- * is aimed at; for a curve alone a coarser one if more is used, and the coarser is still good.
- * What a sample costs decides between two, not how the program came to it, but for a tenth,
- * for it shall not go back and forth.
+ * What epochs within the target ask for instead of a sample of @shift: as fine a one as likely
+ * stays below what is aimed at; for a curve alone a coarser one if more is used, and the coarser
+ * is still good. What a sample costs decides between two, not how the program came to it, but for
+ * a tenth, for it shall not go back and forth.
  */
-static unsigned int vpath_better_shift(struct mmpath_ctx *ctx, unsigned long pages)
+static unsigned int vpath_better_shift(struct mmpath_ctx *ctx, unsigned long pages,
+				       unsigned int shift)
 {
-	unsigned int finest = vpath_param(VPATH_PARAM_SAMPLE_SHIFT), shift = ctx->shift;
+	unsigned int finest = vpath_param(VPATH_PARAM_SAMPLE_SHIFT);
 	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
 	unsigned int slack = vpath_slack(ctx, pages >> shift), finer;
 	struct vpath_ctx *v = ctx->drv_data;
@@ -1047,7 +1048,8 @@ static unsigned int vpath_better_shift(struct mmpath_ctx *ctx, unsigned long pag
 static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 			      unsigned int permille, bool early)
 {
-	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10, shift = ctx->shift;
+	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10;
+	unsigned int was = READ_ONCE(ctx->shift), shift = was;
 	unsigned long pages = get_mm_rss(mm);
 
 	if (!target || ctx->resting)
@@ -1055,8 +1057,8 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 	if (permille > target)
 		shift = max(shift, vpath_coarser(ctx, pages, shift, permille / target));
 	else if (!early)
-		shift = vpath_better_shift(ctx, pages);
-	if (shift != ctx->shift)
+		shift = vpath_better_shift(ctx, pages, was);
+	if (shift != was)
 		vpath_set_shift(ctx, mm, shift);
 	else if (permille > vpath_share(ctx))
 		vpath_rest(ctx);

@@ -116,8 +116,8 @@ static unsigned int mmpath_coarsest(const struct mmpath_domain *dom, unsigned in
 	mmpath_for_each_ctx(ctx, id) {
 		if (!mmpath_ctx_in(ctx, dom))
 			continue;
-		shift = max(shift, ctx->shift);
-		/* may become coarser meanwhile, and the stack with it */
+		/* may become coarser meanwhile, and the stacks with it */
+		shift = max(shift, READ_ONCE(ctx->shift));
 		*curve = max(*curve, READ_ONCE(ctx->regions.params.shift));
 	}
 	return shift;
@@ -135,12 +135,13 @@ static unsigned int mmpath_coarsest(const struct mmpath_domain *dom, unsigned in
  */
 void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 {
-	bool finer = shift < ctx->shift;
 	unsigned int curve;
+	bool finer;
 	int i;
 
 	lockdep_assert_held(&mmpath_mutex);
 	mutex_lock(&ctx->lock);
+	finer = shift < ctx->shift;
 	__mmpath_set_shift(ctx, shift);
 	mutex_unlock(&ctx->lock);
 	for (i = 0; finer && i < ctx->nr_domains; i++)

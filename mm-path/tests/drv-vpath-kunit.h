@@ -314,17 +314,16 @@ static unsigned int kt_vpath_epochs(struct kt_vpath *kt, unsigned int shift,
 {
 	int i;
 
-	kt->ctx.shift = shift;
 	vpath_look_anew(&kt->ctx);
 	atomic_long_add((percent - fixed) * 900 / 25, &kt->ctx.stat[MMPATH_RECORDS]);
 	for (i = 0; i < VPATH_LOOK_EPOCHS; i++) {
-		if (i && vpath_better_shift(&kt->ctx, pages) != shift)
+		if (i && vpath_better_shift(&kt->ctx, pages, shift) != shift)
 			return UINT_MAX;
 		kt->ctx.own_ns += 1000 * NSEC_PER_USEC;
 		/* not the same in each */
 		kt->ctx.cost_ns += (u64)percent * (i * 300);
 	}
-	return vpath_better_shift(&kt->ctx, pages);
+	return vpath_better_shift(&kt->ctx, pages, shift);
 }
 
 static unsigned int kt_vpath_three_epochs(struct kt_vpath *kt, unsigned int shift,
