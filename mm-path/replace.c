@@ -42,6 +42,7 @@
 #define MMPATH_RESERVE_SHARE	32	/* one page in so many is in the reserve */
 #define MMPATH_PAUSE		(HZ / 10)	/* when no victim could be taken */
 #define MMPATH_WEIGH		256	/* victims */
+#define MMPATH_FLUSH_PRIORITY	2	/* of reclaim that has found too little */
 #define MMPATH_LEAVE_LEAST	(HZ / 2)
 #define MMPATH_LEAVE_MOST	(16 * HZ)
 #define MMPATH_CONTEST_PAGES	1536U	/* sampled, that each simulation may know */
@@ -217,6 +218,18 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mem_cgroup *me
 	return freed;
 }
 
+/*
+ * The kernel's own reclaim leaves active anonymous pages alone while there are as many
+ * inactive ones, by statistics that may be four seconds old. With a policy it seldom runs, and
+ * in that time all pages of a cgroup may have become active: it would find no inactive one,
+ * make none, and kill. So it gets true statistics before it gives up.
+ */
+static void mmpath_tell_lru_sizes(struct mem_cgroup *memcg, int priority)
+{
+	if (memcg && priority == MMPATH_FLUSH_PRIORITY)
+		mem_cgroup_flush_stats(memcg);
+}
+
 /* Reclaim that finds something wakes a kswapd that had given up, as shrink_node() does. */
 bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, int priority,
 			unsigned long nr, unsigned long *reclaimed, unsigned long *scanned)
@@ -237,7 +250,10 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 	srcu_read_unlock(&mmpath_replace_srcu, idx);
 	if (*reclaimed > before)
 		zone->zone_pgdat->kswapd_failures = 0;
-	return *reclaimed >= nr;
+	if (*reclaimed >= nr)
+		return true;
+	mmpath_tell_lru_sizes(memcg, priority);
+	return false;
 }
 
 /* The worker */

@@ -20,7 +20,7 @@
 #include "path_util.h"
 
 #define NR_CASES	31
-#define NR_WORTH	8
+#define NR_WORTH	9
 #define FILE_NAME	"memory.path.replace"
 #define PAB		16
 #define KSM		"/sys/kernel/mm/ksm/"
@@ -324,6 +324,19 @@ static void test_data(void)
 static bool fewer(long than, long these, unsigned int percent)
 {
 	return than > 0 && these >= 0 && these * 100 < than * (long)percent;
+}
+
+/*
+ * With a policy the kernel's own reclaim seldom runs. When it does it must not find by old
+ * statistics that there is nothing to take: nobody keeps them new here.
+ */
+static void test_old_counts(void)
+{
+	struct job job = { loop_pages(), 10 };
+	bool good = faults("lirs", zipf, &job, "memory.max", "2M") >= 0;
+
+	good &= faults("lirs", zipf, &job, "memory.max", "2500K") >= 0;
+	ksft_test_result(good, "who has little memory is not killed\n");
 }
 
 static void test_worth(void)
@@ -1062,8 +1075,10 @@ int main(int argc, char **argv)
 		path_save(files[i]);
 	path_write("/proc/sys/vm/page-cluster", "0");
 	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	path_keep_counting();
 	path_use_driver(driver, PAB);
+	if (worth)
+		test_old_counts();
+	path_keep_counting();
 	if (worth) {
 		test_worth();
 		test_hot();
