@@ -42,7 +42,6 @@
 #define MMPATH_RESERVE_SHARE	32	/* one page in so many is in the reserve */
 #define MMPATH_PAUSE		(HZ / 10)	/* when no victim could be taken */
 #define MMPATH_WEIGH		256	/* victims */
-#define MMPATH_FLUSH_PRIORITY	2	/* of reclaim that has found too little */
 #define MMPATH_LEAVE_LEAST	(HZ / 2)
 #define MMPATH_LEAVE_MOST	(16 * HZ)
 #define MMPATH_CONTEST_PAGES	1536U	/* sampled, that each simulation may know */
@@ -222,12 +221,17 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mem_cgroup *me
  * The kernel's own reclaim leaves active anonymous pages alone while there are as many
  * inactive ones, by statistics that may be four seconds old. With a policy it seldom runs, and
  * in that time all pages of a cgroup may have become active: it would find no inactive one,
- * make none, and kill. So it gets true statistics before it gives up.
+ * make none, and kill. So where there is none it gets true statistics.
  */
-static void mmpath_tell_lru_sizes(struct mem_cgroup *memcg, int priority)
+static void mmpath_tell_lru_sizes(struct mem_cgroup *memcg, pg_data_t *pgdat)
 {
-	if (memcg && priority == MMPATH_FLUSH_PRIORITY)
-		mem_cgroup_flush_stats(memcg);
+	struct lruvec *lruvec = mem_cgroup_lruvec(memcg, pgdat);
+	int zid;
+
+	for (zid = 0; zid < MAX_NR_ZONES; zid++)
+		if (mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_ANON, zid))
+			return;
+	mem_cgroup_flush_stats(memcg);
 }
 
 /* Reclaim that finds something wakes a kswapd that had given up, as shrink_node() does. */
@@ -250,10 +254,9 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 	srcu_read_unlock(&mmpath_replace_srcu, idx);
 	if (*reclaimed > before)
 		zone->zone_pgdat->kswapd_failures = 0;
-	if (*reclaimed >= nr)
-		return true;
-	mmpath_tell_lru_sizes(memcg, priority);
-	return false;
+	if (memcg && !priority && !*reclaimed)
+		mmpath_tell_lru_sizes(memcg, zone->zone_pgdat);
+	return *reclaimed >= nr;
 }
 
 /* The worker */
