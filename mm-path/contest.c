@@ -116,9 +116,16 @@ void mmpath_contest_destroy(struct mmpath_contest *c)
 	mmpath_contest_reset(c, c->seen.shift);
 }
 
+static void contest_begin_round(struct mmpath_contest *c)
+{
+	c->since = 0;
+	c->round_lru = 0;
+	c->round_used = 0;
+}
+
 /**
  * mmpath_contest_reset() - forget all pages and all misses
- * @c: the contest, whose size stays, its winner, and how often who was better
+ * @c: the contest, whose size stays, its winner, and how often who was better; a round begins
  * @shift: of the sample from now on, finer or coarser; at most MMPATH_MAX_SHIFT
  */
 void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift)
@@ -131,6 +138,7 @@ void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift)
 	mmpath_index_init(&c->seen, c->seen.mem, c->sim[0].shift, seen_moved);
 	c->nr_seen = 0;
 	memset(c->misses, 0, sizeof(c->misses));
+	contest_begin_round(c);
 }
 
 static void sim_become(struct mmpath_contest *c, struct mmpath_lirs *l, enum mmpath_policy p)
@@ -414,9 +422,7 @@ static void contest_switch(struct mmpath_contest *c, enum mmpath_policy p)
 	if (p == MMPATH_POLICY_KERNEL)
 		*needed = min(2 * *needed, (unsigned int)SCORE_LIMIT);
 	c->winner = p;
-	c->since = 0;
-	c->round_lru = 0;
-	c->round_used = 0;
+	contest_begin_round(c);
 	c->switches++;
 	memset(c->score, 0, sizeof(c->score));
 	sim_become(c, &c->sim[MMPATH_POLICY_USED], p);

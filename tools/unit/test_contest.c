@@ -436,10 +436,13 @@ static void test_reset(void **state)
 	fixture_init(&f, 10000, 0);
 	run(&f, LOOP, 5, MMPATH_POLICY_KERNEL);
 	mmpath_contest_touch(&f.c, 0);
+	assert_true(f.c.since > 0 && f.c.round_lru > 0 && f.c.round_used > 0);
 	mmpath_contest_reset(&f.c, 2);
 	assert_int_equal(f.tm.mem.bytes, 0);
 	assert_same(f.c.nr_seen, 0);
 	assert_same(f.c.misses[MMPATH_POLICY_KERNEL], 0);
+	/* what is given up, is given up for a round of the new sample */
+	assert_same(f.c.since + f.c.round_lru + f.c.round_used, 0);
 	assert_same(f.c.size, MEMORY);
 	assert_int_equal(f.c.seen.shift, 2);
 	assert_int_not_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
