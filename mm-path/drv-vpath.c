@@ -367,13 +367,14 @@ static void vpath_thin(struct mmpath_ctx *ctx, unsigned int times)
 	unsigned int shift = READ_ONCE(ctx->shift), most;
 	struct vpath_ctx *v = ctx->drv_data;
 
+	lockdep_assert_held(&vpath.drain_lock);
 	most = vpath_coarsest(get_mm_rss(ctx->mm), shift);
 	if (shift == most) {
 		WRITE_ONCE(v->choked, true);
 		return;
 	}
 	mmpath_coarsen(ctx, min(shift + fls(times), most));
-	WRITE_ONCE(v->thinned, atomic64_read(&ctx->hook_ns));
+	v->thinned = atomic64_read(&ctx->hook_ns);
 }
 
 /*
@@ -880,11 +881,12 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 
 /*
  * The time of drains is a cost, and the program's own where it drained itself. None adds to
- * it or judges by it meanwhile.
+ * it or judges by it meanwhile. Returns whether one has made the sample coarser since.
  */
-static void vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
+static bool vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 {
 	struct vpath_ctx *v = ctx->drv_data;
+	bool thinned;
 	u64 hook_ns;
 
 	mutex_lock(&vpath.drain_lock);
@@ -896,9 +898,11 @@ static void vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 	if (now->cpu_ns > v->seen.cpu_ns)
 		v->seen = *now;
 	v->hook_seen = hook_ns;
-	v->thinned = 0;
 	v->inside_seen = v->inside_ns;
+	thinned = v->thinned;
+	v->thinned = 0;
 	mutex_unlock(&vpath.drain_lock);
+	return thinned;
 }
 
 /* A sample is judged by the epochs from here on. */
@@ -1077,7 +1081,7 @@ static void vpath_unchoke(struct mmpath_ctx *ctx)
 static void vpath_control_cost(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
 {
 	struct vpath_ctx *v = ctx->drv_data;
-	bool choked = READ_ONCE(v->choked), thinned;
+	bool choked = READ_ONCE(v->choked);
 	unsigned int permille;
 	struct vpath_time now;
 
@@ -1086,9 +1090,7 @@ static void vpath_control_cost(struct mmpath_ctx *ctx, struct mm_struct *mm, boo
 	now = vpath_now(mm);
 	permille = vpath_cost_permille(ctx, &now);
 	if (now.cpu_ns > v->seen.cpu_ns) {
-		thinned = READ_ONCE(v->thinned);
-		vpath_account(ctx, &now);
-		if (thinned)
+		if (vpath_account(ctx, &now))
 			vpath_tell_shift(ctx, mm);
 		else
 			vpath_hold_target(ctx, mm, permille, early);

@@ -439,6 +439,13 @@ static void kt_vpath_coarser(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
+static void kt_vpath_judge(struct kt_vpath *kt)
+{
+	mutex_lock(&vpath.drain_lock);
+	vpath_judge(&kt->ctx);
+	mutex_unlock(&vpath.drain_lock);
+}
+
 /* Records are skipped when they have cost what an epoch may. */
 static void kt_vpath_choked(struct kunit *test)
 {
@@ -448,19 +455,19 @@ static void kt_vpath_choked(struct kunit *test)
 	kt->ctx.kicked = true;	/* nobody shall come */
 	kt->v.seen = vpath_now(kt->ctx.mm);
 	atomic64_set(&kt->ctx.hook_ns, allowed_ns / 2);
-	vpath_judge(&kt->ctx);
+	kt_vpath_judge(kt);
 	KUNIT_EXPECT_FALSE(test, kt->v.choked);
 	atomic64_set(&kt->ctx.hook_ns, 2 * allowed_ns);
-	vpath_judge(&kt->ctx);
+	kt_vpath_judge(kt);
 	KUNIT_EXPECT_TRUE(test, kt->v.choked);
 	/* but a drain that has made the sample coarser gets twice as much again */
 	kt->v.choked = false;
 	kt->v.thinned = 2 * allowed_ns;
 	atomic64_set(&kt->ctx.hook_ns, 4 * allowed_ns - 1);
-	vpath_judge(&kt->ctx);
+	kt_vpath_judge(kt);
 	KUNIT_EXPECT_FALSE(test, kt->v.choked);
 	atomic64_set(&kt->ctx.hook_ns, 4 * allowed_ns);
-	vpath_judge(&kt->ctx);
+	kt_vpath_judge(kt);
 	KUNIT_EXPECT_TRUE(test, kt->v.choked);
 	kt_vpath_end(kt);
 }
