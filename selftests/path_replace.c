@@ -20,7 +20,7 @@
 #include "path_util.h"
 
 #define NR_CASES	31
-#define NR_WORTH	9
+#define NR_WORTH	11
 #define FILE_NAME	"memory.path.replace"
 #define PAB		16
 #define KSM		"/sys/kernel/mm/ksm/"
@@ -337,6 +337,48 @@ static void test_old_counts(void)
 
 	good &= faults("lirs", zipf, &job, "memory.max", "2500K") >= 0;
 	ksft_test_result(good, "who has little memory is not killed\n");
+}
+
+/* After the first round it only reads, at random, with rests: what leaves is mostly clean. */
+static int read_only(void *arg)
+{
+	struct job *job = arg;
+	char *p = path_map(job->pages * PAGE, false);
+	unsigned long seed = 1, i, wrong = path_go_round(p, job->pages, 0);
+
+	for (i = 0; i < job->pages * job->rounds; i++) {
+		wrong += *path_word(p, path_rand(&seed) % job->pages) != 1;
+		if (i % 16 == 0)
+			path_sleep_ms(2);
+	}
+	return verdict(wrong);
+}
+
+/*
+ * Clean pages auto leaves to the kernel, after 256 victims and for half a second at first; it
+ * looks again, for the program may have come to another phase. This one takes some seconds.
+ */
+static void test_clean(void)
+{
+	char *cg = tracked(NULL, "clean", "auto");
+	struct job job = { 1024, 24, .cg = cg };
+	long long left, freed;
+	unsigned int i;
+	bool good;
+	pid_t pid;
+
+	path_cg_write(cg, "memory.max", "3M");
+	pid = path_spawn(cg, read_only, &job);
+	for (i = 0; i < 600 && stat_of(cg, "replace_left") < 1024; i++)
+		path_sleep_ms(20);
+	freed = stat_of(cg, "replace_freed");
+	good = path_wait(pid, 60) == KSFT_PASS;
+	left = stat_of(cg, "replace_left");
+	freed = stat_of(cg, "replace_freed") - freed;
+	ksft_print_msg("left %lld, freed %lld since the first thousand of them\n", left, freed);
+	ksft_test_result(good && left > 4 * freed, "clean pages are left to the kernel\n");
+	ksft_test_result(freed >= 256, "and looked at again\n");
+	path_cg_remove(cg);
 }
 
 static void test_worth(void)
@@ -1081,6 +1123,7 @@ int main(int argc, char **argv)
 	path_keep_counting();
 	if (worth) {
 		test_worth();
+		test_clean();
 		test_hot();
 		test_zram_worth();
 	} else {
