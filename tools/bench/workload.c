@@ -3,19 +3,18 @@
  * workload - page touches in a known order.
  *
  * Touches pages of one mapping in the order of a pattern, checks what it finds
- * there, and prints how long it took from the --warm'th touch on; with --stop it
- * stops before the first and there, until it gets SIGCONT. With --threads the touches
- * from there on are divided among so many, each with a string of its own. With
- * --faults it maps the pages anew after each round. With --truth it touches nothing
- * and prints the miss rate curve of the same reference string, again from the
- * --warm'th touch on, computed with Mattson's algorithm over a Fenwick tree of times;
- * an implementation that shares nothing with the kernel's. With --string it prints
- * the reference string itself, page numbers of 64 bits, for build/bench/models.
+ * there, and prints how long it took from the --warm'th touch on; with --hold it stops
+ * before it begins, with --stop before the first and there, until it gets SIGCONT. With
+ * --threads the touches from there on are divided among so many, each with a string of its
+ * own. With --faults it maps the pages anew after each round. With --truth it touches
+ * nothing and prints the miss rate curve of the same reference string, again from the
+ * --warm'th touch on, computed with Mattson's algorithm over a Fenwick tree of times; an
+ * implementation that shares nothing with the kernel's. With --string it prints the
+ * reference string itself, page numbers of 64 bits, for build/bench/models.
  */
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,8 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "hold.h"
 
 #define PAGE		4096UL
 #define HUGE_SHIFT	9
@@ -193,23 +194,10 @@ static uint64_t touch_in_threads(const struct job *j, char *map, uint64_t (*next
 	return bad;
 }
 
-/*
- * Until who waits for it lets us go on; and then until the next twentieth of a second,
- * for that has some instructions left, and ticks must always find us at the same place.
- */
 static void stop(const struct job *j)
 {
-	const uint64_t slot = 50000000;
-	struct timespec until;
-	uint64_t ns;
-
-	if (!j->stop)
-		return;
-	raise(SIGSTOP);
-	ns = (now_ns() / slot + 1) * slot;
-	until.tv_sec = ns / 1000000000;
-	until.tv_nsec = ns % 1000000000;
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	if (j->stop)
+		hold();
 }
 
 static int run(struct job *j, uint64_t (*next)(struct job *j))
@@ -337,7 +325,7 @@ static int print_string(struct job *j, uint64_t (*next)(struct job *j))
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: workload [--truth|--string|--faults] [--huge] [--work WORDS]\n"
+		"usage: workload [--truth|--string|--faults] [--huge] [--work WORDS] [--hold]\n"
 		"                [--warm TOUCHES] [--stop] [--threads N] [--group PAGES] [--seed N]\n"
 		"                loop|uniform|zipf|phase|interleave PAGES TOUCHES\n");
 	return 64;
@@ -349,6 +337,7 @@ int main(int argc, char **argv)
 		{ "truth", no_argument, NULL, 't' },
 		{ "string", no_argument, NULL, 'p' },
 		{ "faults", no_argument, NULL, 'f' },
+		{ "hold", no_argument, NULL, 'd' },
 		{ "stop", no_argument, NULL, 'o' },
 		{ "warm", required_argument, NULL, 'a' },
 		{ "huge", no_argument, NULL, 'h' },
@@ -359,6 +348,7 @@ int main(int argc, char **argv)
 		{ }
 	};
 	struct job j = { .seed = 88172645463325252ULL, .group = 16, .threads = 1 };
+	bool held = false;
 	int (*act)(struct job *j, uint64_t (*next)(struct job *j)) = run;
 	uint64_t (*next)(struct job *j);
 	int c;
@@ -368,6 +358,7 @@ int main(int argc, char **argv)
 		case 't': act = truth; break;
 		case 'p': act = print_string; break;
 		case 'f': act = run_faults; break;
+		case 'd': held = true; break;
 		case 'o': j.stop = true; break;
 		case 'a': j.warm = strtoull(optarg, NULL, 10); break;
 		case 'h': j.huge = true; break;
@@ -387,5 +378,7 @@ int main(int argc, char **argv)
 	    !j.group || j.pages % j.group || !j.seed || !j.threads || j.threads > MAX_THREADS ||
 	    (j.threads > 1 && act != run))
 		return usage();
+	if (held)
+		hold();
 	return act(&j, next);
 }

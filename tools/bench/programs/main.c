@@ -8,7 +8,8 @@
  * All is the same from run to run but the time. Documentation/mm/path/workloads.rst
  * lists them.
  *
- * --break N spoils what check N must notice; it is for programs/test.
+ * --break N spoils what check N must notice; it is for programs/test. With --hold it stops
+ * before it begins, until it gets SIGCONT.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hold.h"
 #include "programs.h"
 
 #ifndef PR_SET_VMA
@@ -33,7 +35,7 @@
 #define MAX_MB		16384	/* what indices of 32 bits reach in all programs */
 
 static const char usage_line[] =
-	"usage: programs NAME [--mb MIB] [--rounds N] [--seed N] | programs --list";
+	"usage: programs NAME [--mb MIB] [--rounds N] [--seed N] [--hold] | programs --list";
 
 static const struct program *const all_programs[] = {
 	&fft_program, &lu_contiguous_program, &lu_noncontiguous_program, &ocean_program,
@@ -147,11 +149,13 @@ int main(int argc, char **argv)
 		{ "rounds", required_argument, NULL, 'r' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "break", required_argument, NULL, 'b' },
+		{ "hold", no_argument, NULL, 'd' },
 		{ "list", no_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
 	struct run run = { .bytes = DEFAULT_MB << 20, .seed = 1 };
+	bool held = false;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -160,6 +164,7 @@ int main(int argc, char **argv)
 		case 'r': run.rounds = number("rounds", optarg, UINT32_MAX); break;
 		case 's': run.seed = number("seed", optarg, UINT32_MAX); break;
 		case 'b': run.broken = number("break", optarg, UINT8_MAX); break;
+		case 'd': held = true; break;
 		case 'l': return list();
 		case 'h': return puts(usage_line) < 0;
 		default: return EX_USAGE;	/* getopt has said what is wrong */
@@ -175,5 +180,7 @@ int main(int argc, char **argv)
 	}
 	if (!run.rounds)
 		run.rounds = run.program->rounds;
+	if (held)
+		hold();
 	return run_program(&run);
 }
