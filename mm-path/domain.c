@@ -98,6 +98,7 @@ void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift)
 	dom->seen = (struct mmpath_seen){ .as = MMPATH_SEEN_OTHERS };
 	dom->unseen.nr = 0;
 	dom->stopped = false;
+	dom->resumed = false;
 	dom->footprint = 0;
 	mutex_unlock(&dom->lock);
 }
@@ -278,8 +279,8 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 		dom->footprint = max(dom->footprint, mmpath_stack_footprint(&dom->lru));
 	if (again)
 		return;
-	/* see region.c */
-	if (distance == MMPATH_COLD && region->resumed)
+	/* see region.c; but after a reset all pages are new */
+	if (distance == MMPATH_COLD && region->resumed && dom->resumed)
 		mmpath_mrc_begin(&dom->mrc, weight);
 	else
 		mmpath_mrc_add(&dom->mrc, distance, weight);
@@ -381,6 +382,7 @@ void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 {
 	mutex_lock(&dom->lock);
 	mmpath_domain_note(dom, ctx);
+	dom->resumed = true;
 	if (READ_ONCE(ctx->blind))
 		mmpath_domain_forget_policy(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	if (dom->nr_members == 1) {

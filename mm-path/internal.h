@@ -89,6 +89,7 @@ struct mmpath_recorder {
  * @lru: the merged stack of the members; pages are context id and page number
  * @mrc: its curve
  * @stopped: an allocation failed, the curve has ended
+ * @resumed: a burst of a member has ended since the reset
  * @lirs: which of them are in memory; NULL if nobody wants to know
  * @contest: which policy would miss least; NULL likewise, and without @lirs
  * @pools: memory of each region; NULL likewise
@@ -110,7 +111,7 @@ struct mmpath_domain {
 	struct mmpath_mem mem;
 	struct mmpath_stack lru;
 	struct mmpath_mrc mrc;
-	bool stopped;
+	bool stopped, resumed;
 	struct mmpath_lirs *lirs;
 	struct mmpath_contest *contest;
 	struct mmpath_pools *pools;

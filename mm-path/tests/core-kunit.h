@@ -430,6 +430,27 @@ static void kt_others_seen(struct kunit *test)
 	kt_ctx_end(test, ctx, dom);
 }
 
+/*
+ * When a page that is new to the stack was touched last is not known after a burst has ended;
+ * but after a reset it is new, until then.
+ */
+static void kt_resumed(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		kt_four_touches(ctx);
+		KUNIT_EXPECT_EQ(test, mmpath_mrc_cold(&dom->mrc, MMPATH_MRC_TOTAL), 2);
+		mmpath_end_burst(ctx);
+		kt_four_touches(ctx);
+		KUNIT_EXPECT_EQ(test, mmpath_mrc_cold(&dom->mrc, MMPATH_MRC_TOTAL), 2);
+		mmpath_domain_reset(dom, 0);
+	}
+	kt_ctx_end(test, ctx, dom);
+}
+
 /* A curve that has ended does not go on like its last epoch. */
 static void kt_stopped_stays(struct kunit *test)
 {
@@ -534,6 +555,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_leave_makes_up),
 	KUNIT_CASE(kt_leave_uncounted),
 	KUNIT_CASE(kt_others_seen),
+	KUNIT_CASE(kt_resumed),
 	KUNIT_CASE(kt_stopped_stays),
 	KUNIT_CASE(kt_switch_driver),
 	KUNIT_CASE(kt_exit_waits),
