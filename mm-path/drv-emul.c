@@ -787,17 +787,30 @@ static void emul_exhausted(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	e->scan_now = true;
 }
 
-static void emul_begin_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, u64 own_ns)
+/*
+ * What tracking may cost until the epoch's end: the target's part of what the program ran
+ * in the last one; or of a whole epoch, where it waited in that and so much has been saved.
+ */
+static u64 emul_budget_ns(const struct mmpath_ctx *ctx, u64 own_ns)
 {
 	u64 epoch_ns = READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC;
-	u64 target_ns = div_u64(own_ns * emul_param(EMUL_OVERHEAD_TARGET), 100);
+	unsigned int target = emul_param(EMUL_OVERHEAD_TARGET);
+	u64 due_ns = div_u64(ctx->own_ns * target, 100);
+	u64 saved_ns = due_ns > ctx->cost_ns ? due_ns - ctx->cost_ns : 0;
+	u64 ns = max(div_u64(own_ns * target, 100),
+		     min(div_u64(epoch_ns * target, 100), saved_ns));
+
+	return max(div_u64(ns * EMUL_BURST_PERCENT, 100), div_u64(epoch_ns, EMUL_MIN_BUDGET));
+}
+
+static void emul_begin_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, u64 own_ns)
+{
 	struct emul *e = ctx->drv_data;
 
 	WRITE_ONCE(e->faults_seen, atomic_long_read(&e->faults));
 	WRITE_ONCE(e->hook_seen, atomic64_read(&ctx->hook_ns));
 	WRITE_ONCE(e->scan_ns, 0);
-	WRITE_ONCE(e->budget_ns, max(div_u64(target_ns * EMUL_BURST_PERCENT, 100),
-				     div_u64(epoch_ns, EMUL_MIN_BUDGET)));
+	WRITE_ONCE(e->budget_ns, emul_budget_ns(ctx, own_ns));
 	e->fed_seen = READ_ONCE(ctx->fed);
 	e->cpu_ns = mmpath_cpu_ns(mm);
 	e->burst_ns = 0;

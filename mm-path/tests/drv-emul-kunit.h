@@ -199,6 +199,30 @@ static void kt_wanted(struct kunit *test)
 	kt_emul_free(e);
 }
 
+/* Who waited in the last epoch has what was saved before; but no more than for one epoch. */
+static void kt_budget(struct kunit *test)
+{
+	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	u64 epoch_ns = mmpath_config.epoch_ms * (u64)NSEC_PER_MSEC;
+	unsigned int target = emul_param(EMUL_OVERHEAD_TARGET);
+	u64 whole_ns = div_u64(epoch_ns * target * EMUL_BURST_PERCENT, 10000);
+	u64 least_ns = div_u64(epoch_ns, EMUL_MIN_BUDGET);
+
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	if (!target)
+		kunit_skip(test, "there is no target");
+	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, epoch_ns), whole_ns);
+	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, 4 * epoch_ns), 4 * whole_ns);
+	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, 1), least_ns);
+	ctx->own_ns = 10 * epoch_ns;
+	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, 1), whole_ns);
+	ctx->cost_ns = div_u64(ctx->own_ns * target, 100) - div_u64(epoch_ns * target, 200);
+	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, 1), whole_ns / 2);
+	ctx->cost_ns = ctx->own_ns;
+	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, 1), least_ns);
+	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, epoch_ns), whole_ns);
+}
+
 static struct kunit_case kt_emul_cases[] = {
 	KUNIT_CASE(kt_pab_fifo),
 	KUNIT_CASE(kt_pab_page_0),
@@ -209,6 +233,7 @@ static struct kunit_case kt_emul_cases[] = {
 	KUNIT_CASE(kt_huge_sampled),
 	KUNIT_CASE(kt_walk_sampled),
 	KUNIT_CASE(kt_wanted),
+	KUNIT_CASE(kt_budget),
 	{}
 };
 
