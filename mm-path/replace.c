@@ -217,23 +217,6 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mem_cgroup *me
 	return freed;
 }
 
-/*
- * The kernel's own reclaim leaves active anonymous pages alone while there are as many
- * inactive ones, by statistics that may be four seconds old. With a policy it seldom runs, and
- * in that time all pages of a cgroup may have become active: it would find no inactive one,
- * make none, and kill. So where there is none it gets true statistics.
- */
-static void mmpath_tell_lru_sizes(struct mem_cgroup *memcg, pg_data_t *pgdat)
-{
-	struct lruvec *lruvec = mem_cgroup_lruvec(memcg, pgdat);
-	int zid;
-
-	for (zid = 0; zid < MAX_NR_ZONES; zid++)
-		if (mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_ANON, zid))
-			return;
-	mem_cgroup_flush_stats(memcg);
-}
-
 /* Reclaim that finds something wakes a kswapd that had given up, as shrink_node() does. */
 bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, int priority,
 			unsigned long nr, unsigned long *reclaimed, unsigned long *scanned)
@@ -254,8 +237,14 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 	srcu_read_unlock(&mmpath_replace_srcu, idx);
 	if (*reclaimed > before)
 		zone->zone_pgdat->kswapd_failures = 0;
+	/*
+	 * The kernel's own reclaim leaves active anonymous pages alone while there are as many
+	 * inactive ones, by statistics that may be four seconds old. With a policy it seldom runs,
+	 * and in that time all pages of a cgroup may have become active: it would find no inactive
+	 * one, make none, and kill. So before it gives up it gets true statistics.
+	 */
 	if (memcg && !priority && !*reclaimed)
-		mmpath_tell_lru_sizes(memcg, zone->zone_pgdat);
+		mem_cgroup_flush_stats(memcg);
 	return *reclaimed >= nr;
 }
 
