@@ -140,6 +140,9 @@ class Figures(unittest.TestCase):
         self.assertEqual(list(bench.compare(results, how | {"as": "gap share"})), [("w", 50.0)])
         times = list(bench.compare(results, how | {"as": "times as fast"}))
         self.assertEqual(times, [("w", 1000 / 730)])
+        bench.project_best({"compared": [how | {"as": "gap share"}]}, results)
+        self.assertEqual([r["figures"].get("seconds") for r in results],
+                         [460 / 1e9, None, None, None])
         # nothing to be gained, nothing to be shown
         results[0]["measured"]["least faults"] = 99
         self.assertEqual(list(bench.compare(results, how | {"as": "gap share"})), [])
