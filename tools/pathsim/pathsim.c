@@ -25,6 +25,7 @@ struct job {
 	const struct policy *policy[MAX_POLICIES];
 	uint32_t size[MAX_SIZES];
 	int nr_policies, nr_sizes, points, format, write;
+	bool only_written;
 	const char *output;
 };
 
@@ -38,6 +39,7 @@ static void usage(FILE *f)
 	      "  --size    sizes of memory, pages\n"
 	      "  --points  or so many, equally far apart up to the footprint (20)\n"
 	      "  --filter  leave out touches of so many pages touched last (0)\n"
+	      "  --written leave out pages that are never written\n"
 	      "  --pab     entries of a page access buffer before lirs, fixed, region, auto (0)\n"
 	      "  --kernel  what auto leaves alone if nothing is better: twolist or lru (twolist)\n"
 	      "  --sample  pages that auto may simulate with (3072)\n"
@@ -110,6 +112,7 @@ static const char *parse(struct job *job, int argc, char **argv)
 		{ "size", required_argument, NULL, 's' },
 		{ "points", required_argument, NULL, 'n' },
 		{ "filter", required_argument, NULL, 'F' },
+		{ "written", no_argument, NULL, 'W' },
 		{ "pab", required_argument, NULL, 'a' },
 		{ "kernel", required_argument, NULL, 'k' },
 		{ "sample", required_argument, NULL, 'm' },
@@ -128,6 +131,7 @@ static const char *parse(struct job *job, int argc, char **argv)
 		case 's': parse_sizes(job, optarg); break;
 		case 'n': job->points = parse_pages(optarg); break;
 		case 'F': trace_filter(parse_pages(optarg)); break;
+		case 'W': job->only_written = true; break;
 		case 'a': sim_options.pab = parse_pages(optarg); break;
 		case 'k': parse_kernel(optarg); break;
 		case 'm': sim_options.sample = parse_pages(optarg); break;
@@ -188,6 +192,10 @@ int main(int argc, char **argv)
 	}
 	file = parse(&job, argc, argv);
 	trace_read(&t, file, job.format < 0 ? trace_guess(file) : (enum trace_format)job.format);
+	if (job.only_written)
+		trace_keep_written(&t);
+	if (!t.n)
+		die(EX_DATAERR, "%s: no touches", file);
 	policy_next_uses(&t);
 	if (job.write >= 0) {
 		trace_write(&t, job.output, job.write);

@@ -429,6 +429,30 @@ static void test_filter(void **state)
 	trace_free(&some);
 }
 
+/* Touches of what is written at some time stay, in their order. */
+static void test_keep_written(void **state)
+{
+	static const struct touch { uint64_t name; bool write; } touches[] = {
+		{ 7, false }, { 9, false }, { 8, true }, { 7, true }, { 9, false }, { 8, false },
+	};
+	static const uint64_t names[] = { 7, 8, 7, 8 };
+	struct trace t = { };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(touches) / sizeof(*touches); i++)
+		trace_add(&t, touches[i].name, touches[i].write);
+	trace_keep_written(&t);
+	assert_int_equal(t.pages, 2);
+	assert_int_equal(t.n, 4);
+	for (i = 0; i < t.n; i++) {
+		assert_int_equal(t.name[t.page[i]], names[i]);
+		assert_int_equal(t.write[i], i == 1 || i == 2);
+	}
+	assert_int_equal(t.page[0], 0);
+	trace_free(&t);
+}
+
 static void there_and_back(enum trace_format format, bool writes)
 {
 	char file[] = "/tmp/pathsim-XXXXXX";
@@ -486,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_region),
 		cmocka_unit_test(test_pab),
 		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_keep_written),
 		cmocka_unit_test(test_formats),
 	};
 

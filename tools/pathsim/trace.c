@@ -128,6 +128,37 @@ void trace_add(struct trace *t, uint64_t name, bool write)
 	t->write[t->n++] = write;
 }
 
+/**
+ * trace_keep_written() - leave out pages that are never written
+ * @t: the trace, read as a whole
+ *
+ * A page of a file that a program only reads is not the program's own, and one that is
+ * nobody's file takes no memory until it is written.
+ */
+void trace_keep_written(struct trace *t)
+{
+	uint32_t *number = sim_alloc(t->pages, sizeof(*number)), page, pages = 0;
+	size_t i, n = 0;
+
+	for (i = 0; i < t->n; i++)
+		number[t->page[i]] |= t->write[i];
+	for (page = 0; page < t->pages; page++) {
+		if (!number[page])
+			continue;
+		t->name[pages] = t->name[page];
+		number[page] = ++pages;
+	}
+	for (i = 0; i < t->n; i++) {
+		if (!number[t->page[i]])
+			continue;
+		t->page[n] = number[t->page[i]] - 1;
+		t->write[n++] = t->write[i];
+	}
+	t->pages = pages;
+	t->n = n;
+	free(number);
+}
+
 void trace_free(struct trace *t)
 {
 	free(t->page);
@@ -325,8 +356,6 @@ void trace_read(struct trace *t, const char *file, enum trace_format format)
 	};
 
 	readers[format](t, file);
-	if (!t->n)
-		die(EX_DATAERR, "%s: no touches", file);
 }
 
 /* TRACE_TRUTH is written by the hardware only; TRACE_ORACLE wants .next. */

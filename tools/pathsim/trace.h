@@ -23,6 +23,7 @@ void trace_read(struct trace *t, const char *file, enum trace_format format);
 void trace_write(const struct trace *t, const char *file, enum trace_format format);
 void trace_filter(unsigned int pages);
 void trace_add(struct trace *t, uint64_t name, bool write);
+void trace_keep_written(struct trace *t);
 void trace_free(struct trace *t);
 
 #endif
