@@ -36,6 +36,7 @@
  */
 #include <linux/hugetlb.h>
 #include <linux/log2.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
 #include <linux/pagewalk.h>
@@ -795,7 +796,7 @@ static u64 emul_budget_ns(const struct mmpath_ctx *ctx, u64 own_ns)
 {
 	u64 epoch_ns = READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC;
 	unsigned int target = emul_param(EMUL_OVERHEAD_TARGET);
-	u64 due_ns = div_u64(ctx->own_ns * target, 100);
+	u64 due_ns = mul_u64_u32_div(ctx->own_ns, target, 100);
 	u64 saved_ns = due_ns > ctx->cost_ns ? due_ns - ctx->cost_ns : 0;
 	u64 ns = max(div_u64(own_ns * target, 100),
 		     min(div_u64(epoch_ns * target, 100), saved_ns));
