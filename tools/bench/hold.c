@@ -8,11 +8,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hold.h"
 
 static uint64_t begin;
-static const char *file;
+static char *file;
 
 static uint64_t now_ns(void)
 {
@@ -22,10 +23,12 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-/* What it starts runs as it is. */
+/* What it starts runs as it is. Its environment may be overwritten by its title. */
 static void __attribute__((constructor)) loaded(void)
 {
-	file = getenv("HOLD_TIME");
+	const char *name = getenv("HOLD_TIME");
+
+	file = name ? strdup(name) : NULL;
 	unsetenv("LD_PRELOAD");
 	hold();
 	begin = now_ns();
@@ -40,4 +43,5 @@ static void __attribute__((destructor)) done(void)
 		return;
 	fprintf(f, "ns %llu\n", (unsigned long long)ns);
 	fclose(f);
+	free(file);
 }
