@@ -218,7 +218,7 @@ static void kt_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, 1), whole_ns);
 	ctx->cost_ns = div_u64(ctx->own_ns * target, 100) - div_u64(epoch_ns * target, 200);
 	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, 1), whole_ns / 2);
-	ctx->cost_ns = ctx->own_ns;
+	ctx->cost_ns = U64_MAX;
 	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, 1), least_ns);
 	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, epoch_ns), whole_ns);
 }

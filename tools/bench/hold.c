@@ -39,9 +39,9 @@ static void __attribute__((destructor)) done(void)
 	uint64_t ns = now_ns() - begin;
 	FILE *f = file ? fopen(file, "w") : NULL;
 
-	if (!f)
-		return;
-	fprintf(f, "ns %llu\n", (unsigned long long)ns);
-	fclose(f);
+	if (f) {
+		fprintf(f, "ns %llu\n", (unsigned long long)ns);
+		fclose(f);
+	}
 	free(file);
 }
