@@ -240,6 +240,9 @@ class Runs(unittest.TestCase):
         self.write(NATIVE.replace('figure = "size"', 'figure = "siez"'))
         with self.assertRaisesRegex(bench.Broken, "no figure for siez"):
             self.bench("t")
+        self.write(NATIVE.replace("[run]", '[run]\nprogram = "real"\nmode = "steady"'))
+        with self.assertRaisesRegex(bench.Broken, "mode steady is not for real programs"):
+            self.bench("t")
         with self.assertRaisesRegex(bench.Broken, "no experiment none"):
             self.bench("none")
 
