@@ -167,6 +167,12 @@ class Figures(unittest.TestCase):
         self.assertEqual([bench.percentile(took, p) for p in (50, 51, 99)], [30, 40, 40])
         self.assertEqual(bench.percentile(range(1, 201), 99), 198)
 
+    def read_looks(self, *lines):
+        with tempfile.NamedTemporaryFile("w", suffix=".looks") as file:
+            file.write("\n".join(lines))
+            file.flush()
+            return bench.read_looks(file.name)
+
     def test_looks(self):
         def look(seconds, *children):
             return f"{seconds} " + " ".join(
@@ -176,19 +182,30 @@ class Figures(unittest.TestCase):
         lines = [look(1, (0, 0), (0, 0)), look(2, (500000, 500), (500000, 9)),
                  look(3, (1000000, 550), (1000000, 54)), look(4, (1500000, 610), (1500000, 99)),
                  look(5, (1500000, 610), (2500000, 199))]
-        with tempfile.NamedTemporaryFile("w", suffix=".looks") as file:
-            file.write("\n".join(lines))
-            file.flush()
-            looks = bench.read_looks(file.name)
+        looks = self.read_looks(*lines)
         self.assertEqual(bench.rates_between(looks[1], looks[2]), [100, 90])
         self.assertEqual(bench.rates_between(looks[3], looks[4]), [None, 100])
-        figures = bench.rates_of(looks, ["100", "-"])
+        self.assertEqual(bench.together(looks), looks[:4])
+        self.assertEqual(bench.settled(looks[:4]), looks[1:4])
+        figures = bench.rates_of(looks[1:4], ["100", "-"])
         self.assertEqual(figures["rate, 1"], 110)
         self.assertAlmostEqual(figures["rates apart, %"], 100 * 20 / 110)
         self.assertEqual(figures["looks kept, %"], 50)
-        self.assertNotIn("looks kept, %", bench.rates_of(looks, []))
+        self.assertNotIn("looks kept, %", bench.rates_of(looks[1:4], []))
+        self.assertIsNone(bench.course_of(looks))
         with self.assertRaises(bench.Broken):
-            bench.rates_of(looks[3:], [])
+            bench.together(looks[3:])
+
+    def test_course(self):
+        looks = self.read_looks("7.5 1.target=max 1.usage_usec=1 2.target=max",
+                                "8.0 1.target=409600 2.target=1228800",
+                                "8.5 1.target=819200 2.target=819200",
+                                "9.0 1.target=737280 2.target=901120")
+        course = bench.course_of(looks)
+        self.assertEqual(course, {"seconds": [0, 0.5, 1, 1.5],
+                                  "targets": [[None, 100, 200, 180], [None, 300, 200, 220]]})
+        self.assertEqual(bench.moved(course, 0), 25)
+        self.assertEqual(bench.moved(course, 2), 5)
 
     def test_least_faults(self):
         run = {"pages": 200, "memory": 60}
@@ -280,7 +297,8 @@ def invent(name):
             {c["figure"] for c in e.get("compared", [])}
         curve = {"pages": list(range(64, 6400, 64)),
                  "predicted": [6400 - m + nr * 50 for m in range(64, 6400, 64)],
-                 "true": [6400 - m for m in range(64, 6400, 64)]}
+                 "true": [6400 - m for m in range(64, 6400, 64)],
+                 "seconds": [0, 0.2, 0.4], "targets": [[None, 100, 120 + nr], [None, 300, 280]]}
         for repetition in (1, 2):
             yield {"experiment": name, "workload": workload["name"], "variant": variant["name"],
                    "repetition": repetition, "command": "an <invented> command", "seconds": 1.0,
