@@ -115,6 +115,20 @@ class Figures(unittest.TestCase):
                     "figures": {}, "unfinished": "not finished"}]
         self.assertEqual(bench.seen({}, results, {"figure": "f", "at_most": 1}), [("w", None)])
 
+    def test_the_worst_counts(self):
+        results = [{"workload": "w", "variant": v, "repetition": n, "measured": {},
+                    "figures": {"f": f}} for v, n, f in (("a", 1, 3), ("b", 1, 4), ("a", 2, 6),
+                                                         ("b", 2, 2))]
+        for limit, worst in (({"at_most": 9}, [6, 4]), ({"at_least": 1}, [3, 2]),
+                             ({"equal": 3}, [6, 4]), ({"at_most": 9, "of": "mean"}, [5])):
+            seen = bench.seen({}, results, {"figure": "f"} | limit)
+            self.assertEqual([value for _, value in seen], worst)
+        how = {"name": "t", "figure": "f", "variant": "a", "to": "b", "as": "times"}
+        seen = bench.seen({"compared": [how]}, results, {"figure": "t", "at_most": 1})
+        self.assertEqual(seen, [("w", 3)])
+        results[2]["unfinished"], results[2]["figures"] = "not finished", {}
+        self.assertEqual(bench.seen({}, results, {"figure": "f", "at_most": 9})[0], ("w a", None))
+
     def test_compared(self):
         def result(workload, variant, n):
             return {"workload": workload, "variant": variant, "repetition": 1,
@@ -125,7 +139,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(list(bench.compare(results, how)), [("w", 1.5), ("x", 1.0)])
         self.assertEqual(list(bench.compare(results, how | {"from": 10, "as": "percent more"})),
                          [("w", 50.0)])
-
+        results.append(result("w", "c", 15))
+        self.assertEqual(list(bench.compare(results, how | {"to": ["b", "c"]})), [("w", 2.0)])
 
     def test_memory_is_short(self):
         def result(variant, measured, workload="w"):
