@@ -489,6 +489,38 @@ static void test_lossless(void)
 	free(c.misses);
 }
 
+/* Accesses that got past the stages, but for those that are known not to have been logged */
+static long long to_be_logged(void)
+{
+	return path_get(PATH_VPATH "filter_misses") + path_get(PATH_VPATH "relogged") -
+	       path_get(PATH_VPATH "unsampled") - path_get(PATH_VPATH "paused") -
+	       path_get(PATH_VPATH "overflowed");
+}
+
+/* A log that is too small for what is logged between two ticks: what is lost is counted. */
+static void test_full(unsigned int duty_percent)
+{
+	const struct loop l = { .pages = PAGES, .rounds = 20 * ROUNDS };
+	long long lost, wanted, records;
+	struct path_curve c;
+	bool good;
+
+	path_set(PATH_VPATH "duty_percent", "%u", duty_percent);
+	path_set(PATH_VPATH "duty_period", "%d", PAGES);
+	choose();
+	lost = path_get(PATH_VPATH "overflowed");
+	wanted = to_be_logged();
+	records = path_get("stats/records");
+	good = run(&l, &c);
+	lost = path_get(PATH_VPATH "overflowed") - lost;
+	wanted = to_be_logged() - wanted;
+	records = path_get("stats/records") - records;
+	ksft_print_msg("%lld lost, %lld logged, %lld records\n", lost, wanted, records);
+	ksft_test_result(good && lost > 0 && records > 0 && records == wanted,
+			 "what a full log loses is counted, duty %u %%\n", duty_percent);
+	free(c.misses);
+}
+
 /* Programs that come and go fast: none gets what another has done. */
 static void test_contexts(void)
 {
@@ -665,7 +697,7 @@ static int with_lies(void)
 
 int main(int argc, char **argv)
 {
-	bool only_loop, only_thin;
+	bool only_loop, only_thin, only_full;
 
 	device = find_device();
 	if (!device)
@@ -674,7 +706,8 @@ int main(int argc, char **argv)
 		return with_lies();
 	only_loop = argc > 1 && !strcmp(argv[1], "loop");
 	only_thin = argc > 1 && !strcmp(argv[1], "thin");
-	path_start(only_loop || only_thin ? 1 : 26, 300);
+	only_full = argc > 1 && !strcmp(argv[1], "full");
+	path_start(only_full ? 2 : only_loop || only_thin ? 1 : 26, 300);
 	cg = path_cg(NULL, "vpath");
 	defaults();
 	path_set("enabled", "1");
@@ -684,6 +717,11 @@ int main(int argc, char **argv)
 	}
 	if (only_thin) {
 		test_thin();
+		ksft_finished();
+	}
+	if (only_full) {
+		test_full(100);
+		test_full(50);
 		ksft_finished();
 	}
 	test_parameters();

@@ -150,14 +150,13 @@ static void ring(struct unit *u, uint32_t fill)
 	u->reg->counters.interrupts++;
 }
 
-static void append(struct unit *u, uint64_t addr)
+/* Is there room? */
+static bool append(struct unit *u, uint64_t addr)
 {
 	uint32_t fill = u->head - __atomic_load_n(&u->reg->tail, __ATOMIC_ACQUIRE);
 
-	if (fill >= log_entries) {
-		u->reg->counters.overflowed++;
-		return;
-	}
+	if (fill >= log_entries)
+		return false;
 	u->log[u->head & (log_entries - 1)] = (struct vpath_record){
 		.addr = addr, .context = u->context, .stamp = atomic_fetch_add(&stamp, 1),
 	};
@@ -166,6 +165,7 @@ static void append(struct unit *u, uint64_t addr)
 	ring(u, fill + 1);
 	if (fuzz)
 		lie(u);
+	return true;
 }
 
 /* Is the duty cycle in its pause? */
@@ -192,11 +192,11 @@ static void record(struct unit *u, uint64_t page, uint64_t flags, bool paused)
 		c->paused++;
 		return;
 	}
-	if (u->resumed) {
-		u->resumed = false;
-		append(u, VPATH_RECORD_RESUMED);
-	}
-	append(u, page << VPATH_PAGE_SHIFT | flags);
+	/* that records are missing is told before one that comes after them, or none comes */
+	if (u->resumed)
+		u->resumed = !append(u, VPATH_RECORD_RESUMED);
+	if (u->resumed || !append(u, page << VPATH_PAGE_SHIFT | flags))
+		c->overflowed++;
 }
 
 /* The way of an access through the stages */
