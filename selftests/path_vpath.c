@@ -632,6 +632,31 @@ static void test_removal(void)
 	free(c.misses);
 }
 
+/* The device itself, not only its driver's hold on it */
+static void test_pulled_out(void)
+{
+	const struct loop l = { .pages = PAGES, .rounds = 1500 * ROUNDS, .cpu = -1 };
+	char file[PATH_MAX];
+	struct path_curve c;
+	bool good;
+	pid_t pid;
+
+	snprintf(file, sizeof(file), "/sys/bus/pci/devices/%s/remove", device);
+	path_track(cg, true);
+	pid = path_spawn(cg, touch, (void *)&l);
+	path_sleep_ms(20);
+	good = !path_write(file, "1") && access(file, F_OK) &&
+	       path_write(PATH_SYSFS "driver", "vpath") == -ENODEV;
+	good &= path_wait(pid, 120) == KSFT_PASS;
+	ksft_test_result(good, "the device is pulled out, the program goes on\n");
+	path_set("driver", "emul");
+	good = !path_write("/sys/bus/pci/rescan", "1") && !access(file, F_OK) &&
+	       !path_write(PATH_SYSFS "driver", "vpath") && run(&loop, &c) &&
+	       is_loop(&c, PAGES, ROUNDS);
+	ksft_test_result(good, "and put back\n");
+	free(c.misses);
+}
+
 /* A command of the kernel's from user mode is a no-operation: counters are not reset. */
 static void test_user_commands(void)
 {
@@ -707,7 +732,7 @@ int main(int argc, char **argv)
 	only_loop = argc > 1 && !strcmp(argv[1], "loop");
 	only_thin = argc > 1 && !strcmp(argv[1], "thin");
 	only_full = argc > 1 && !strcmp(argv[1], "full");
-	path_start(only_full ? 2 : only_loop || only_thin ? 1 : 26, 300);
+	path_start(only_full ? 2 : only_loop || only_thin ? 1 : 28, 300);
 	cg = path_cg(NULL, "vpath");
 	defaults();
 	path_set("enabled", "1");
@@ -741,6 +766,7 @@ int main(int argc, char **argv)
 	test_moves();
 	test_switches();
 	test_removal();
+	test_pulled_out();
 	test_user_commands();
 	ksft_finished();
 }
