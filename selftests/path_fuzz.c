@@ -20,7 +20,7 @@
 #include <linux/mmpath.h>
 #include "path_util.h"
 
-#define MAX_FILES	64
+#define MAX_FILES	128
 #define MAX_BYTES	64
 
 static char files[MAX_FILES][512];
@@ -30,7 +30,8 @@ static unsigned long state = 1;
 /* Files with more than one value in their list of good words */
 static const char * const words[] = {
 	"emul", "replay", "reset", "0", "1", "16", "1024", "65536", "-1", "4294967296",
-	"18446744073709551615", "0x10", " ", "\n",
+	"18446744073709551615", "0x10", " ", "\n", "none", "lirs", "region", "auto",
+	"throughput", "fair", "sla", "max",
 };
 
 static void add(const char *dir, const char *name)
@@ -247,6 +248,12 @@ int main(int argc, char **argv)
 	add(target, "memory.path.regions");
 	add(target, "memory.path.region_mrc");
 	add(target, "memory.path.stat");
+	add(target, "memory.path.replace");
+	add(target, "memory.path.balance");
+	add(target, "memory.path.balance_stat");
+	add(target, "memory.path.weight");
+	add(target, "memory.path.sla");
+	add(target, "memory.path.target");
 	add(target, "memory.path.track");
 	for (; i < nr_files; i++)
 		good &= fuzz_tracked(files[i], writes, target);

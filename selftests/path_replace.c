@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	31
+#define NR_CASES	33
 #define NR_WORTH	11
 #define FILE_NAME	"memory.path.replace"
 #define PAB		16
@@ -299,6 +299,11 @@ static long faults(const char *policy, int (*fn)(void *arg), struct job *job,
 		       path_now_ms() - start);
 	ksft_print_msg("written %lld freed %lld supplied %lld missed %lld left %lld\n",
 		       written, freed, supplied, missed, left);
+	if (path_cg_key(cg, "memory.stat", "pgsteal") < supplied + freed ||
+	    path_cg_key(cg, "memory.stat", "pgscan") < supplied + freed) {
+		ksft_print_msg("memory.stat counts less\n");
+		ret = KSFT_FAIL;
+	}
 	if (strcmp(policy, "none") && written + freed <= 0) {
 		ksft_print_msg("it did nothing\n");
 		ret = KSFT_FAIL;
@@ -319,6 +324,39 @@ static void test_data(void)
 				 "a loop with %s\n", names[i]);
 	ksft_test_result(faults("lirs", zipf, &job, "memory.max", loop_max()) >= 0,
 			 "and no loop\n");
+}
+
+static long long vm_event(const char *name)
+{
+	char *text = path_slurp("/proc/vmstat"), *at;
+	long long n = -1;
+
+	for (at = text; at && n < 0; at = strchr(at, '\n'), at += !!at)
+		if (!strncmp(at, name, strlen(name)) && at[strlen(name)] == ' ')
+			n = atoll(at + strlen(name));
+	free(text);
+	return n;
+}
+
+/* Beside something that the kernel has, too; @event: by what is seen that it was there */
+static void test_beside(const char *file, const char *event, const char *name)
+{
+	struct job job = { loop_pages(), 3 };
+	long long before = vm_event(event);
+	char was[64], now[64];
+	bool good;
+
+	if (path_read(file, was, sizeof(was)) <= 0) {
+		ksft_test_result_skip("no %s\n", name);
+		return;
+	}
+	path_save(file);
+	good = !path_write(file, "y") && path_read(file, now, sizeof(now)) > 0 &&
+	       *now != 'N' && strcmp(now, "0x0000\n") &&
+	       faults("lirs", loop, &job, "memory.max", loop_max()) >= 0 &&
+	       faults("auto", loop, &job, "memory.max", loop_max()) >= 0;
+	good &= !path_write(file, was);
+	ksft_test_result(good && vm_event(event) > before, "loops with %s\n", name);
 }
 
 static bool fewer(long than, long these, unsigned int percent)
@@ -1083,6 +1121,8 @@ static void test_all(void)
 {
 	test_file();
 	test_data();
+	test_beside("/sys/kernel/mm/lru_gen/enabled", "pswpout", "MGLRU");
+	test_beside("/sys/module/zswap/parameters/enabled", "zswpout", "zswap");
 	test_kinds();
 	test_stuck();
 	test_programs();
