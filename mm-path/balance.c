@@ -50,8 +50,8 @@
  * @next: jiffies; the next epoch has ended before that
  * @epochs: it has looked at
  * @moved: steps that changed hands
- * @relaxed_noswap: targets given up because nothing could be written to swap
- * @relaxed_stuck: or nothing could be reclaimed for another reason
+ * @relaxed_noswap: times that a target was all that could not leave, for there is no swap
+ * @relaxed_stuck: targets given up because nothing could be reclaimed
  * @ns: time it took
  * @ns_most: the longest epoch
  */
@@ -256,22 +256,23 @@ static bool mmpath_curve_unknown(struct mmpath_domain *dom)
 static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sharer *s,
 				     unsigned long other)
 {
-	unsigned long least = other + mmpath_fixed_pages(s->memcg) + MMPATH_LEAST_PAGES;
+	unsigned long fixed = other + mmpath_fixed_pages(s->memcg);
+	unsigned long least = fixed + MMPATH_LEAST_PAGES;
 
 	least = max(least, READ_ONCE(s->memcg->memory.min));
 	least = max(least, READ_ONCE(s->memcg->memory.low));
 	if (atomic_xchg(&s->refused, 0) >= MMPATH_REFUSALS) {
 		s->stuck = MMPATH_STUCK_EPOCHS;
-		if (mem_cgroup_get_nr_swap_pages(s->memcg) <= 0)
-			b->relaxed_noswap++;
-		else
-			b->relaxed_stuck++;
+		b->relaxed_stuck++;
 	}
 	if (s->stuck)
 		s->stuck--;
 	if (s->stuck || !s->known || mmpath_curve_unknown(s->dom))
 		least = max(least, mmpath_usage(s->memcg));
 	s->share.least = min_t(unsigned long, DIV_ROUND_UP(least, b->step), MMPATH_STEPS);
+	s->share.fixed = min_t(unsigned long, DIV_ROUND_UP(fixed, b->step), s->share.least);
+	if (mem_cgroup_get_nr_swap_pages(s->memcg) <= 0 && s->share.fixed >= s->share.steps)
+		b->relaxed_noswap++;
 	s->share.most = min_t(unsigned long, DIV_ROUND_UP(mmpath_limit(s->memcg), b->step),
 			      MMPATH_STEPS);
 }

@@ -168,6 +168,11 @@ static u32 least_of(const struct mmpath_share *s)
 	return s->least;
 }
 
+static u32 fixed_of(const struct mmpath_share *s)
+{
+	return s->fixed;
+}
+
 static u32 floor_of(const struct mmpath_share *s)
 {
 	return s->floor;
@@ -246,16 +251,23 @@ static void fill_up(struct mmpath_share *const *shares, unsigned int nr, u32 tot
 	}
 }
 
-/* Bounds that cannot all be kept are lowered in proportion. */
+/* What one has of @all when there is @room for it: less in proportion, if it is not enough */
+static u32 part(u32 of, u32 all, u32 room)
+{
+	return all > room ? mul_u64_u32_div(of, room, all) : of;
+}
+
+/* Bounds that cannot all be kept are lowered, those that somebody wishes for at first. */
 static void fit_bounds(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
-	u32 least = sum_of(shares, nr, least_of);
+	u32 least = sum_of(shares, nr, least_of), fixed = sum_of(shares, nr, fixed_of);
 	struct mmpath_share *s;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
 		s = shares[i];
-		s->floor = least > total ? mul_u64_u32_div(s->least, total, least) : s->least;
+		s->floor = part(s->fixed, fixed, total) +
+			   part(s->least - s->fixed, least - fixed, total - min(fixed, total));
 		s->ceiling = min(s->most, total);
 		s->floor = min(s->floor, s->ceiling);
 	}

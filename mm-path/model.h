@@ -622,6 +622,7 @@ struct mmpath_share {
 	u64 sla;			/* most misses per second of that; U64_MAX: any */
 	u32 weight;			/* not 0 */
 	u32 least, most;		/* steps it must and may have */
+	u32 fixed;			/* of the least: nothing can take them from it */
 	u32 steps;			/* it has */
 	bool failed;			/* its sla cannot be kept */
 	/* the rest is divide.c's */

@@ -13,6 +13,7 @@
  * Locks: see core.c; that of the reserve is innermost.
  */
 #include <linux/hugetlb_inline.h>
+#include <linux/khugepaged.h>
 #include <linux/memcontrol.h>
 #include <linux/page_idle.h>
 #include <linux/pagemap.h>
@@ -135,17 +136,25 @@ static void mmpath_take(struct mmpath_replacer *r, struct mem_cgroup *memcg, str
 	}
 }
 
+/* As reclaimer_offset() of vmscan.c: the counters of kswapd come first. */
+static int mmpath_reclaimer(void)
+{
+	if (current_is_kswapd())
+		return 0;
+	return (current_is_khugepaged() ? PGSTEAL_KHUGEPAGED : PGSTEAL_DIRECT) - PGSTEAL_KSWAPD;
+}
+
 static void mmpath_count_steal(struct mem_cgroup *memcg, bool global, unsigned long scanned,
 			       unsigned long freed)
 {
-	bool kswapd = current_is_kswapd();
+	int by = mmpath_reclaimer();
 
 	if (global) {
-		count_vm_events(kswapd ? PGSCAN_KSWAPD : PGSCAN_DIRECT, scanned);
-		count_vm_events(kswapd ? PGSTEAL_KSWAPD : PGSTEAL_DIRECT, freed);
+		count_vm_events(PGSCAN_KSWAPD + by, scanned);
+		count_vm_events(PGSTEAL_KSWAPD + by, freed);
 	}
-	count_memcg_events(memcg, kswapd ? PGSCAN_KSWAPD : PGSCAN_DIRECT, scanned);
-	count_memcg_events(memcg, kswapd ? PGSTEAL_KSWAPD : PGSTEAL_DIRECT, freed);
+	count_memcg_events(memcg, PGSCAN_KSWAPD + by, scanned);
+	count_memcg_events(memcg, PGSTEAL_KSWAPD + by, freed);
 	count_vm_events(PGSCAN_ANON, scanned);
 	count_vm_events(PGSTEAL_ANON, freed);
 }

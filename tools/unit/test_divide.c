@@ -341,6 +341,16 @@ static void test_bounds(void **state)
 	divide(&f, 100);
 	assert_same(sum(&f), 100);
 	assert_same(f.s[0].steps, 75);
+	/* what cannot be taken is not lowered for what somebody wishes for */
+	f.s[1].fixed = 40;
+	divide(&f, 100);
+	assert_same(sum(&f), 100);
+	assert_same(f.s[0].steps, 57);
+	assert_same(f.s[1].steps, 43);
+	f.s[0].fixed = 120;
+	divide(&f, 100);
+	assert_same(f.s[0].steps, 75);
+	assert_same(f.s[1].steps, 25);
 	/* nobody may have it all */
 	fixture_init(&f, 2, 100, MMPATH_BALANCE_FAIR);
 	f.s[0].most = 30;
