@@ -507,6 +507,30 @@ static void test_no_memory(void **state)
 	mmpath_contest_destroy(&c);
 }
 
+/* Long before a round is over: for missing more, by 1/32 of the misses of LRU */
+static void test_misses_more(void **state)
+{
+	struct fixture f;
+	int used, i;
+
+	(void)state;
+	for (used = 1020; used <= 1040; used += 20) {
+		fixture_init(&f, 4096, 0);
+		mmpath_contest_set_size(&f.c, 4096, 0);
+		f.c.mru = false;
+		f.c.winner = MMPATH_POLICY_LIRS;
+		for (i = 0; i < 4; i++) {
+			f.c.misses[MMPATH_POLICY_KERNEL] = 1000;
+			f.c.misses[MMPATH_POLICY_LIRS] = used;
+			f.c.misses[MMPATH_POLICY_USED] = used + 10;
+			mmpath_contest_close_epoch(&f.c);
+		}
+		assert_int_equal(mmpath_contest_winner(&f.c),
+				 used > 1031 ? MMPATH_POLICY_KERNEL : MMPATH_POLICY_LIRS);
+		fixture_destroy(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -525,6 +549,7 @@ int main(void)
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_forget_and_move),
 		cmocka_unit_test(test_pab),
+		cmocka_unit_test(test_misses_more),
 		cmocka_unit_test(test_reset),
 		cmocka_unit_test(test_bad_parameters),
 		cmocka_unit_test(test_no_memory),
