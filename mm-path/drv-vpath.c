@@ -805,15 +805,19 @@ static int vpath_usable(void)
 	return ret;
 }
 
+static int vpath_found_broken(const char *why)
+{
+	mutex_lock(&vpath.drain_lock);
+	vpath_break(why);
+	mutex_unlock(&vpath.drain_lock);
+	return -EIO;
+}
+
 /* A device that does not take what it said it takes is broken. */
 static int vpath_obeyed(atomic_t *failed)
 {
-	if (!atomic_read(failed))
-		return 0;
-	mutex_lock(&vpath.drain_lock);
-	vpath_break("a unit that does not take its settings");
-	mutex_unlock(&vpath.drain_lock);
-	return -EIO;
+	return atomic_read(failed) ? vpath_found_broken("a unit that does not take its settings") :
+				     0;
 }
 
 static int vpath_start(void)
@@ -1290,9 +1294,25 @@ static struct vpath_unit *vpath_unit(char *bar, unsigned int nr)
 	return (struct vpath_unit *)(bar + VPATH_UNIT_OFFSET + nr * VPATH_UNIT_STRIDE);
 }
 
+/* Unit @nr, for a CPU that has none; NULL if there is no such unit or it is another's. */
+static struct vpath_unit *vpath_claim(u32 nr)
+{
+	struct vpath_unit *reg;
+	int cpu;
+
+	if (nr >= vpath.nr_logs)
+		return NULL;
+	reg = vpath_unit(vpath.bar, nr);
+	for_each_possible_cpu(cpu)
+		if (per_cpu_ptr(&vpath_cpus, cpu)->reg == reg)
+			return NULL;
+	return reg;
+}
+
 /*
  * Which unit is this CPU's? The commands of the device are all there is to ask,
- * and CPUs are brought up one by one.
+ * and CPUs are brought up one by one. What one that has none accesses would be lost
+ * without being counted.
  */
 static int vpath_cpu_online(unsigned int cpu)
 {
@@ -1300,22 +1320,19 @@ static int vpath_cpu_online(unsigned int cpu)
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
 	atomic_t failed = ATOMIC_INIT(0);
 	unsigned long flags;
-	u32 nr;
 
 	local_irq_save(flags);
 	WRITE_ONCE(device->unit, U32_MAX);
 	vpath_do(VPATH_IDENTIFY);
-	nr = READ_ONCE(device->unit);
-	if (nr < vpath.nr_logs) {
-		c->reg = vpath_unit(vpath.bar, nr);
-		if (READ_ONCE(vpath.started) && !READ_ONCE(vpath.broken))
-			vpath_switch_on(&failed);
-	}
+	c->reg = vpath_claim(READ_ONCE(device->unit));
+	if (c->reg && READ_ONCE(vpath.started) && !READ_ONCE(vpath.broken))
+		vpath_switch_on(&failed);
 	local_irq_restore(flags);
-	if (nr >= vpath.nr_logs)
-		pr_warn("CPU %u has no unit\n", cpu);
 	/* the CPU is as good as any other */
-	vpath_obeyed(&failed);
+	if (!c->reg)
+		vpath_found_broken("a CPU without a unit of its own");
+	else
+		vpath_obeyed(&failed);
 	return 0;
 }
 

@@ -224,6 +224,28 @@ static void kt_vpath_header(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
+/* No unit serves two CPUs, nor one that is not there any. */
+static void kt_vpath_claim(struct kunit *test)
+{
+	struct kt_vpath *kt = kt_vpath_init(test);
+	struct vpath_unit *reg = vpath_unit(vpath.bar, 1), *taken, *other;
+	unsigned long flags;
+
+	KUNIT_EXPECT_PTR_EQ(test, vpath_claim(1), reg);
+	KUNIT_EXPECT_NULL(test, vpath_claim(KT_VPATH_UNITS));
+	KUNIT_EXPECT_NULL(test, vpath_claim(U32_MAX));
+	/* nobody looks at this CPU's meanwhile */
+	local_irq_save(flags);
+	swap(this_cpu_ptr(&vpath_cpus)->reg, reg);
+	taken = vpath_claim(1);
+	other = vpath_claim(2);
+	swap(this_cpu_ptr(&vpath_cpus)->reg, reg);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_NULL(test, taken);
+	KUNIT_EXPECT_NOT_NULL(test, other);
+	kt_vpath_end(kt);
+}
+
 /* Waits for swap are the program's time, but no more than it waited at all. */
 static void kt_vpath_own_time(struct kunit *test)
 {
@@ -479,6 +501,7 @@ static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_first_lie),
 	KUNIT_CASE(kt_vpath_lie),
 	KUNIT_CASE(kt_vpath_header),
+	KUNIT_CASE(kt_vpath_claim),
 	KUNIT_CASE(kt_vpath_own_time),
 	KUNIT_CASE(kt_vpath_rest),
 	KUNIT_CASE(kt_vpath_setup),
