@@ -129,6 +129,14 @@ class Figures(unittest.TestCase):
         results[2]["unfinished"], results[2]["figures"] = "not finished", {}
         self.assertEqual(bench.seen({}, results, {"figure": "f", "at_most": 9})[0], ("w a", None))
 
+    def test_of_host_times_the_least(self):
+        results = [{"workload": "w", "variant": v, "repetition": n, "figures": {},
+                    "measured": {"host seconds": f}}
+                   for v, n, f in (("a", 1, 14), ("a", 2, 12), ("b", 1, 8), ("b", 2, 20))]
+        how = {"name": "t", "figure": "host seconds", "variant": "a", "to": "b", "as": "times"}
+        e = {"compared": [how], "kind": "real"}
+        self.assertEqual(bench.seen(e, results, {"figure": "t", "at_most": 1}), [("w", 1.5)])
+
     def test_compared(self):
         def result(workload, variant, n):
             return {"workload": workload, "variant": variant, "repetition": 1,
