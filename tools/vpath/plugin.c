@@ -10,7 +10,7 @@
  * sizes and addresses are kept here.
  *
  * An access to the page the CPU touched last ends in the first lines of
- * on_access(): nearly all do.
+ * on_access(): nearly all do. What comes seldom is kept out of line.
  *
  * Arguments: shm=FD (the BAR), cpus=N, log=ENTRIES, vec=FD (an eventfd for each
  * unit), truth=FILE, fuzz=SEED (lie to the driver, for its tests); tlb=, tlb_ways=,
@@ -34,6 +34,7 @@
 #include "../../mm-path/model.h"
 
 #define EXPORT		__attribute__((visibility("default")))
+#define noinline	__attribute__((noinline))
 #define __aligned(n)	__attribute__((aligned(n)))
 #define KERNEL_HALF	(1ULL << 63)
 #define MAX_TLB		4096U
@@ -180,7 +181,7 @@ static bool pausing(struct unit *u)
 	return u->phase >= u->duty_on;
 }
 
-static void record(struct unit *u, uint64_t page, uint64_t flags, bool paused)
+static noinline void record(struct unit *u, uint64_t page, uint64_t flags, bool paused)
 {
 	struct vpath_counters *c = &u->reg->counters;
 
@@ -200,7 +201,7 @@ static void record(struct unit *u, uint64_t page, uint64_t flags, bool paused)
 }
 
 /* The way of an access through the stages */
-static void look(struct unit *u, uint64_t page, uint64_t flags)
+static inline void look(struct unit *u, uint64_t page, uint64_t flags)
 {
 	struct vpath_counters *c = &u->reg->counters;
 	bool paused = pausing(u);
@@ -233,29 +234,33 @@ static void look(struct unit *u, uint64_t page, uint64_t flags)
 /* Ground truth: a page is told when the CPU leaves it, for then it is known
  * whether it was written.
  */
-static void leave_page(struct unit *u)
+static noinline void tell_page(const struct unit *u)
 {
-	if (truth && u->context && u->page != VPATH_NO_PAGE) {
-		pthread_mutex_lock(&truth_lock);
-		truth_page(truth, u->context, u->page, u->written);
-		pthread_mutex_unlock(&truth_lock);
-	}
+	if (!u->context || u->page == VPATH_NO_PAGE)
+		return;
+	pthread_mutex_lock(&truth_lock);
+	truth_page(truth, u->context, u->page, u->written);
+	pthread_mutex_unlock(&truth_lock);
+}
+
+static inline void leave_page(struct unit *u)
+{
+	if (truth)
+		tell_page(u);
 	u->page = VPATH_NO_PAGE;
 }
 
-static void touch(struct unit *u, uint64_t page, bool store, bool kernel)
+static inline void touch(struct unit *u, uint64_t page, bool store, bool kernel)
 {
 	leave_page(u);
 	u->page = page;
 	u->written = store;
-	if (u->context)
-		look(u, page, (store ? VPATH_RECORD_WRITE : 0) |
-			      (kernel ? VPATH_RECORD_KERNEL : 0));
+	look(u, page, (store ? VPATH_RECORD_WRITE : 0) | (kernel ? VPATH_RECORD_KERNEL : 0));
 }
 
-static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *kernel)
+static noinline void access_page(struct unit *u, qemu_plugin_meminfo_t info, uint64_t vaddr,
+				 bool kernel)
 {
-	struct unit *u = &units[vcpu];
 	uint64_t page = vaddr >> VPATH_PAGE_SHIFT, last;
 	bool store;
 
@@ -269,6 +274,20 @@ static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t va
 	last = (vaddr + (1U << qemu_plugin_mem_size_shift(info)) - 1) >> VPATH_PAGE_SHIFT;
 	if (last != page)
 		touch(u, last, store, kernel);
+}
+
+#define MAX_ACCESS	64	/* bytes; QEMU's are smaller */
+
+/* Without a context, or in the kernel's half, a page is never the last one. */
+static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *kernel)
+{
+	struct unit *u = &units[vcpu];
+	const uint64_t offset = vaddr & ((1U << VPATH_PAGE_SHIFT) - 1);
+
+	if (vaddr >> VPATH_PAGE_SHIFT == u->page && (u->written || !truth) &&
+	    offset <= (1U << VPATH_PAGE_SHIFT) - MAX_ACCESS)
+		return;
+	access_page(u, info, vaddr, kernel);
 }
 
 /* Commands */

@@ -178,9 +178,12 @@ static enum vpath_stage stays(struct vpath_stages *st, struct vpath_entry *e)
  */
 enum vpath_stage vpath_stages_touch(struct vpath_stages *st, uint32_t context, uint64_t page)
 {
-	struct vpath_entry *e;
+	struct vpath_entry *e = set_of(&st->tlb, page);
 	bool hit;
 
+	/* most are, and then nothing moves */
+	if (e->page == page && e->context == context)
+		return VPATH_IN_TLB;
 	vpath_sets_touch(&st->tlb, context, page, &hit);
 	if (hit)
 		return VPATH_IN_TLB;
