@@ -156,40 +156,34 @@ void mmpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, b
 	mmput_async(ctx->mm);
 }
 
-bool __mmpath_hint_fault(struct vm_fault *vmf)
+static bool mmpath_hinted(struct vm_fault *vmf, bool huge)
 {
+	bool (*hint_fault)(struct mmpath_ctx *ctx, struct vm_fault *vmf) = NULL;
 	const struct mmpath_driver *drv;
 	struct mmpath_ctx *ctx;
-	bool handled = false;
+	bool handled;
 	int idx;
 
 	idx = srcu_read_lock(&mmpath_srcu);
 	ctx = mmpath_ctx_of(vmf->vma->vm_mm);
 	drv = mmpath_drv_of(ctx);
-	if (drv && drv->hint_fault)
-		handled = drv->hint_fault(ctx, vmf);
+	if (drv)
+		hint_fault = huge ? drv->hint_fault_pmd : drv->hint_fault;
+	handled = hint_fault && hint_fault(ctx, vmf);
 	if (handled)
 		this_cpu_write(mmpath_trap.hinted, current);
 	srcu_read_unlock(&mmpath_srcu, idx);
 	return handled;
 }
 
+bool __mmpath_hint_fault(struct vm_fault *vmf)
+{
+	return mmpath_hinted(vmf, false);
+}
+
 bool __mmpath_hint_fault_pmd(struct vm_fault *vmf)
 {
-	const struct mmpath_driver *drv;
-	struct mmpath_ctx *ctx;
-	bool handled = false;
-	int idx;
-
-	idx = srcu_read_lock(&mmpath_srcu);
-	ctx = mmpath_ctx_of(vmf->vma->vm_mm);
-	drv = mmpath_drv_of(ctx);
-	if (drv && drv->hint_fault_pmd)
-		handled = drv->hint_fault_pmd(ctx, vmf);
-	if (handled)
-		this_cpu_write(mmpath_trap.hinted, current);
-	srcu_read_unlock(&mmpath_srcu, idx);
-	return handled;
+	return mmpath_hinted(vmf, true);
 }
 
 void __mmpath_touched(struct vm_area_struct *vma, unsigned long address,

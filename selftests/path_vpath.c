@@ -3,12 +3,14 @@
  * The virtual hardware and its driver. Without the device (lab run --vpath) it is
  * only seen that the driver cannot be chosen.
  *
- * usage: path_vpath [lies|loop|thin]
+ * usage: path_vpath [lies|loop|thin|full]
  *
  * loop: a loop over 2048 pages from 0x200000000000 on, 8 times, between marks 1 and 2:
  * for who compares it with the ground truth.
  *
  * thin: a log that is too long, in virtual time (--icount --cpus 1).
+ *
+ * full: a log that overflows, likewise.
  *
  * lies: the device writes nonsense into its registers and logs (--vpath=fuzz=N).
  * Whatever it says, programs keep their data, and the emulated driver works after.

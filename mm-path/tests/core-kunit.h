@@ -8,6 +8,7 @@
 
 #include <kunit/test.h>
 #include <linux/delay.h>
+#include <linux/kthread.h>
 
 #define KT_LOG	64U
 
@@ -540,6 +541,48 @@ static void kt_exit_waits(struct kunit *test)
 	mmpath_ctx_put(ctx);
 }
 
+static const struct task_struct *kt_task;
+static const struct mmpath_ctx *kt_used;
+
+static void kt_use_context(const struct mmpath_ctx *ctx)
+{
+	if (current == kt_task)
+		kt_used = ctx;
+}
+
+/* A kernel thread that borrows an mm runs in its context. */
+static void kt_borrowed_mm(struct kunit *test)
+{
+	static struct mmpath_driver drv = { .name = "kunit", .use_context = kt_use_context };
+	struct mmpath_driver *old;
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	const struct mmpath_ctx *used;
+
+	atomic_inc(&ctx->mm->mm_users);
+	rcu_assign_pointer(ctx->mm->mmpath, ctx);
+	mutex_lock(&mmpath_mutex);
+	old = mmpath_drv;
+	mmpath_drv = &drv;
+	mmpath_set_hw_key(true);
+	kt_task = current;
+	/* or the scheduler would tell as well */
+	preempt_disable();
+	kthread_use_mm(ctx->mm);
+	used = kt_used;
+	kthread_unuse_mm(ctx->mm);
+	preempt_enable();
+	KUNIT_EXPECT_PTR_EQ(test, used, ctx);
+	KUNIT_EXPECT_NULL(test, kt_used);
+	kt_task = NULL;
+	mmpath_drv = old;
+	mmpath_set_hw_key(mmpath_on());
+	mutex_unlock(&mmpath_mutex);
+	rcu_assign_pointer(ctx->mm->mmpath, NULL);
+	atomic_dec(&ctx->mm->mm_users);
+	kt_ctx_end(test, ctx, dom);
+}
+
 static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_record_packing),
 	KUNIT_CASE(kt_log_full),
@@ -559,6 +602,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_stopped_stays),
 	KUNIT_CASE(kt_switch_driver),
 	KUNIT_CASE(kt_exit_waits),
+	KUNIT_CASE(kt_borrowed_mm),
 	{}
 };
 
