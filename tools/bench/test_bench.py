@@ -15,6 +15,7 @@ import os
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.dont_write_bytecode = True
@@ -269,6 +270,25 @@ class Runs(unittest.TestCase):
         self.assertEqual(len(bench.results_of("t")), 4)
         with self.assertRaisesRegex(bench.Broken, "no workload none"):
             self.bench("t:none")
+
+    def test_progress(self):
+        def left():
+            now = iter([100, 130, 160])
+            with unittest.mock.patch("time.monotonic", lambda: next(now)), \
+                    contextlib.redirect_stdout(io.StringIO()) as out:
+                progress = bench.Progress([(e, *case) for case in bench.cases(e)])
+                progress.finished("one", 60)
+                progress.finished("two", 60)
+            return out.getvalue()
+        self.write(NATIVE)
+        e = bench.load("t")
+        # two at a time; the others take as long, for all that is known
+        self.assertEqual(left(), "[1/4, 2 min left] one\n[2/4, 1 min left] two\n")
+        self.bench("t")
+        results = [{**r, "seconds": 600} for r in bench.results_of("t")]
+        with open(bench.results_file("t"), "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(r) + "\n" for r in results)
+        self.assertEqual(left(), "[1/4, 15 min left] one\n[2/4, 10 min left] two\n")
 
     def test_broken(self):
         self.write(NATIVE.replace("echo size", "false"))
