@@ -203,7 +203,8 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mem_cgroup *me
 		return 0;
 	if (mmpath_kernels_turn(r, own ? r->memcg : target, priority)) {
 		mmpath_replace_add(r, MMPATH_LEFT, nr);
-		if (!own)
+		/* the worker counts what the policy knows: all is the kernel's before that */
+		if (!own && READ_ONCE(r->known))
 			return 0;
 	} else {
 		freed = mmpath_supply(r, memcg, zone, nr, scanned);
