@@ -14,12 +14,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	33
+#define NR_CASES	44
 #define NR_WORTH	11
 #define FILE_NAME	"memory.path.replace"
 #define PAB		16
@@ -33,11 +34,16 @@ struct pin {
 	uint32_t flags;		/* 1: write */
 };
 
+#define MAX_PARTS	16
+
 /* Shared with all programs */
 struct shared {
 	unsigned long major, wrong, ready, rounds;
-	unsigned long policies, kills, forks, cgroups, swaps, unmaps, reads;
-	bool stop, told_apart;
+	unsigned long policies, kills, forks, cgroups, swaps, unmaps, reads, breaks, reborn;
+	unsigned long seen[MAX_PARTS];	/* when a part of the storm did something, ms */
+	unsigned long longest;
+	const char *idler;
+	bool stop, enough, told_apart;
 };
 
 static struct shared *shared;
@@ -46,6 +52,11 @@ static const char *driver = "emul";
 static void count(unsigned long *what, unsigned long n)
 {
 	__atomic_fetch_add(what, n, __ATOMIC_RELAXED);
+}
+
+static unsigned long counted(const unsigned long *what)
+{
+	return __atomic_load_n(what, __ATOMIC_RELAXED);
 }
 
 static bool stopped(void)
@@ -76,7 +87,7 @@ static int verdict(unsigned long wrong)
 
 struct job {
 	size_t pages;
-	unsigned int rounds;
+	unsigned int rounds;	/* 0: until it is told to end */
 	const char *cg;
 };
 
@@ -88,12 +99,14 @@ static int loop(void *arg)
 	unsigned long round, wrong = 0;
 	size_t i;
 
-	for (round = 0; round < job->rounds; round++)
+	for (round = 0; job->rounds ? round < job->rounds : !stopped(); round++) {
 		for (i = 0; i < job->pages; i++) {
 			wrong += (*path_word(p, i))++ != round;
 			if (i % 32 == 0)
 				path_sleep_ms(1);
 		}
+		count(&shared->rounds, 1);
+	}
 	shared->major = path_major_faults();
 	return verdict(wrong);
 }
@@ -103,11 +116,11 @@ static int zipf(void *arg)
 {
 	struct job *job = arg;
 	char *p = path_map(job->pages * PAGE, false);
-	unsigned short *times = calloc(job->pages, sizeof(*times));
+	unsigned int *times = calloc(job->pages, sizeof(*times));
 	unsigned long seed = 1, i, n = job->pages * job->rounds, r, page, wrong;
 
 	wrong = path_go_round(p, job->pages, 0);
-	for (i = 0; i < n; i++) {
+	for (i = 0; n ? i < n : !stopped(); i++) {
 		r = path_rand(&seed) % 1024;
 		/* a cube, and the page is not where its neighbours in rank are */
 		page = (r * r * r >> 10) * job->pages >> 20;
@@ -170,19 +183,25 @@ static int hold(void *arg)
 	return verdict(wrong + path_go_round(p, job->pages, 1));
 }
 
-static bool wait_ready(unsigned long n)
+static bool wait_count(const unsigned long *what, unsigned long n)
 {
-	int i;
+	int i, most = path_slow() ? 16000 : 2000;
 
-	for (i = 0; i < 2000 && __atomic_load_n(&shared->ready, __ATOMIC_RELAXED) < n; i++)
+	for (i = 0; i < most && counted(what) < n; i++)
 		path_sleep_ms(20);
-	return i < 2000;
+	return i < most;
 }
 
-/* Programs that begin from now on hold their pages until end_hold(). */
+static bool wait_ready(unsigned long n)
+{
+	return wait_count(&shared->ready, n);
+}
+
+/* Programs that begin from now on hold their pages, or go round, until end_hold(). */
 static void begin_hold(void)
 {
 	shared->ready = 0;
+	shared->rounds = 0;
 	shared->stop = false;
 }
 
@@ -214,6 +233,32 @@ static char *tracked(const char *parent, const char *name, const char *policy)
 	if (ret)
 		ksft_print_msg("%s: %s\n", policy, strerror(-ret));
 	return cg;
+}
+
+/* What the policy freed is in memory.stat as what the kernel frees is. */
+static bool stat_has_it(const char *cg)
+{
+	long long gone = stat_of(cg, "replace_supplied") + stat_of(cg, "replace_freed");
+
+	if (path_cg_key(cg, "memory.stat", "pgsteal") >= gone &&
+	    path_cg_key(cg, "memory.stat", "pgscan") >= gone)
+		return true;
+	ksft_print_msg("memory.stat counts less\n");
+	return false;
+}
+
+static long long vm_event(const char *name)
+{
+	return path_cg_key("/proc", "vmstat", name);
+}
+
+/* Reclaim in bites, with time for the worker in between. */
+static void bite(const char *cg, const char *bytes, unsigned int times)
+{
+	while (times--) {
+		path_cg_write(cg, "memory.reclaim", bytes);
+		path_sleep_ms(path_slow() ? 150 : 30);
+	}
 }
 
 /* Of all policies, this one is in brackets. */
@@ -299,11 +344,8 @@ static long faults(const char *policy, int (*fn)(void *arg), struct job *job,
 		       path_now_ms() - start);
 	ksft_print_msg("written %lld freed %lld supplied %lld missed %lld left %lld\n",
 		       written, freed, supplied, missed, left);
-	if (path_cg_key(cg, "memory.stat", "pgsteal") < supplied + freed ||
-	    path_cg_key(cg, "memory.stat", "pgscan") < supplied + freed) {
-		ksft_print_msg("memory.stat counts less\n");
+	if (!stat_has_it(cg))
 		ret = KSFT_FAIL;
-	}
 	if (strcmp(policy, "none") && written + freed <= 0) {
 		ksft_print_msg("it did nothing\n");
 		ret = KSFT_FAIL;
@@ -324,18 +366,6 @@ static void test_data(void)
 				 "a loop with %s\n", names[i]);
 	ksft_test_result(faults("lirs", zipf, &job, "memory.max", loop_max()) >= 0,
 			 "and no loop\n");
-}
-
-static long long vm_event(const char *name)
-{
-	char *text = path_slurp("/proc/vmstat"), *at;
-	long long n = -1;
-
-	for (at = text; at && n < 0; at = strchr(at, '\n'), at += !!at)
-		if (!strncmp(at, name, strlen(name)) && at[strlen(name)] == ' ')
-			n = atoll(at + strlen(name));
-	free(text);
-	return n;
 }
 
 /* Beside something that the kernel has, too; @event: by what is seen that it was there */
@@ -453,6 +483,7 @@ struct kind {
 	const char *name, *counter;
 	char *(*make)(void);
 	bool other;		/* its content is not ours */
+	long long alone;	/* so many counted before there are other pages */
 };
 
 static char *make_locked(void)
@@ -538,6 +569,20 @@ static char *make_pinned(void)
 	return fd < 0 || ioctl(fd, PIN_START, &pin) ? NULL : p;
 }
 
+/* Written to swap, and mapped again for reading: clean, and in the swap cache */
+static char *make_cached(void)
+{
+	char *p = path_map(KIND_PAGES * PAGE, false);
+	unsigned long wrong = path_go_round(p, KIND_PAGES, 0);
+	size_t i;
+
+	if (madvise(p, KIND_PAGES * PAGE, MADV_PAGEOUT))
+		return NULL;
+	for (i = 0; i < KIND_PAGES; i++)
+		wrong += *path_word(p, i) != 1;
+	return wrong ? NULL : p;
+}
+
 static unsigned long sum(const char *p, size_t bytes)
 {
 	unsigned long s = 0;
@@ -580,7 +625,9 @@ static int use_kind(void *arg)
 	/* has the worker look at them before the kernel does */
 	path_cg_write(kind_cg, "memory.reclaim", "16K");
 	path_sleep_ms(path_slow() ? 1000 : 100);
-	ret = loop(&job);
+	for (i = 0; i < 100 && stat_of(kind_cg, kind->counter) < kind->alone; i++)
+		bite(kind_cg, "16K", 1);
+	ret = i < 100 ? loop(&job) : KSFT_FAIL;
 	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
 	if (pid && (waitpid(pid, &status, 0) != pid || status))
 		return KSFT_FAIL;
@@ -599,21 +646,24 @@ static struct kind kinds[] = {
 	{ "huge", "replace_refused_huge", make_huge },
 	{ "pinned", "replace_refused_pinned", make_pinned },
 	{ "merged", "replace_refused_shared", make_ksm, true },
+	{ "in the swap cache", "replace_freed", make_cached, true, KIND_PAGES / 8 },
+	/* what swap has of them is old */
+	{ "in the swap cache and dirty", "replace_written", make_cached, false, KIND_PAGES / 8 },
 };
 
 static void test_kind(struct kind *kind)
 {
 	char *cg = tracked(NULL, "kind", "lru");
-	long long refused;
+	long long n;
 	int ret;
 
 	shared->stop = false;
 	kind_cg = cg;
 	path_cg_write(cg, "memory.max", KIND_MAX);
 	ret = path_run(cg, use_kind, kind, 60);
-	refused = stat_of(cg, kind->counter);
-	if (ret == KSFT_PASS && refused <= 0) {
-		ksft_print_msg("%s is %lld\n", kind->counter, refused);
+	n = stat_of(cg, kind->counter);
+	if (ret == KSFT_PASS && n <= 0) {
+		ksft_print_msg("%s is %lld\n", kind->counter, n);
 		ret = KSFT_FAIL;
 	}
 	ksft_test_result_report(ret, "pages that are %s\n", kind->name);
@@ -714,13 +764,78 @@ static void test_programs(void)
 
 /* Disks */
 
-/* Reclaim in bites, with time for the worker in between. */
-static void bite(const char *cg, const char *bytes, unsigned int times)
+#define WRITING	256UL
+
+/* Pages that are on their way to a slow disk and in use again, each time it is told to. */
+static int write_slowly(void *arg)
 {
-	while (times--) {
-		path_cg_write(cg, "memory.reclaim", bytes);
-		path_sleep_ms(path_slow() ? 150 : 30);
+	char *p = path_map(WRITING * PAGE, false);
+	unsigned long wrong = 0, round;
+	size_t i;
+
+	for (round = 0; !stopped(); round++) {
+		wrong += path_go_round(p, WRITING, round);
+		madvise(p, WRITING * PAGE, MADV_PAGEOUT);
+		for (i = 0; i < WRITING; i++)
+			wrong += *path_word(p, i) != round + 1;
+		count(&shared->ready, 1);
+		while (!stopped() && counted(&shared->rounds) <= round)
+			path_sleep_ms(5);
 	}
+	/* all at once, for one after the other takes too long */
+	madvise(p, WRITING * PAGE, MADV_WILLNEED);
+	return verdict(wrong + path_go_round(p, WRITING, round));
+}
+
+/* While most are being written: does the worker look at them, and leave them? */
+static bool refused_writing(const char *cg)
+{
+	long long busy = stat_of(cg, "replace_refused_busy") + WRITING / 4;
+	long long freed = stat_of(cg, "replace_freed");
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		bite(cg, "64K", 1);
+		if (path_write("/proc/sys/vm/stat_refresh", "1") ||
+		    vm_event("nr_writeback") < (long long)WRITING / 2)
+			return false;
+		if (stat_of(cg, "replace_refused_busy") >= busy)
+			return stat_of(cg, "replace_freed") == freed;
+	}
+	return false;
+}
+
+static void test_writeback(void)
+{
+	char *cg = tracked(NULL, "writeback", "lru");
+	long long freed = 0;
+	bool good = false;
+	unsigned int i;
+	pid_t pid;
+
+	if (!path_swap_null(16, 500000)) {
+		ksft_test_result_skip("no null_blk disk\n");
+		goto out;
+	}
+	begin_hold();
+	pid = path_spawn(cg, write_slowly, NULL);
+	for (i = 1; i < 20 && !good && wait_ready(i); i++) {
+		good = refused_writing(cg);
+		count(&shared->rounds, !good);
+	}
+	/* when it looks again the kernel's own reclaim has not had them all */
+	for (i = 0; i < 100 && freed < (long long)WRITING / 8; i++) {
+		path_sleep_ms(200);
+		bite(cg, "64K", 1);
+		freed = stat_of(cg, "replace_freed");
+	}
+	ksft_print_msg("%lld refused, then %lld freed\n", stat_of(cg, "replace_refused_busy"),
+		       freed);
+	ksft_test_result(end_hold(pid) && good && freed >= (long long)WRITING / 8,
+			 "pages that are being written leave later\n");
+out:
+	path_cg_remove(cg);
+	path_swap_restore();
 }
 
 static void test_no_swap(void)
@@ -789,7 +904,7 @@ static void test_errors(void)
 	char *cg;
 	int ret;
 
-	if (!path_swap_null(16) || !path_swap_bad("+16384-32767")) {
+	if (!path_swap_null(16, 20) || !path_swap_bad("+16384-32767")) {
 		ksft_test_result_skip("no null_blk disk\n");
 		path_swap_restore();
 		return;
@@ -915,7 +1030,191 @@ static void test_share(void)
 	path_cg_remove(top);
 }
 
+/* The whole machine */
+
+/* Locks all that there is, and then as little more as is enough. */
+static void hog(size_t mib, size_t more)
+{
+	char *p = path_map(mib * MIB, true), *q = path_map(more * MIB, false);
+	bool good;
+	size_t i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	path_write("/proc/self/oom_score_adj", "1000");
+	good = !mlock(p, mib * MIB);
+	for (i = 0; good && i < more && !__atomic_load_n(&shared->enough, __ATOMIC_RELAXED); i++) {
+		good = !mlock(q + i * MIB, MIB);
+		path_sleep_ms(20);
+	}
+	ksft_print_msg("%zu of %zu and %zu of %zu MiB locked\n", good ? mib : 0, mib, i, more);
+	while (!stopped())
+		path_sleep_ms(20);
+	_exit(good ? KSFT_PASS : KSFT_FAIL);
+}
+
+static pid_t start_hog(size_t mib, size_t more)
+{
+	pid_t pid;
+
+	shared->enough = false;
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		hog(mib, more);
+	return pid;
+}
+
+/* Pages stolen that are not in the machine's own reclaim: those of cgroups at their limits */
+static long long stolen_elsewhere(void)
+{
+	return vm_event("pgsteal_anon") + vm_event("pgsteal_file") - vm_event("pgsteal_kswapd") -
+	       vm_event("pgsteal_direct") - vm_event("pgsteal_khugepaged");
+}
+
+static bool supplies(const char *cg)
+{
+	return stat_of(cg, "replace_supplied") >= 256 && stat_of(cg, "replace_left") > 0;
+}
+
+/* By programs without a limit, which have nothing to supply but the machine's reclaim */
+static bool fill_machine(size_t free_mib, size_t mib, char *cg[2], pid_t pid[2])
+{
+	pid_t pid_hog = start_hog(free_mib, mib);
+	bool good;
+	int i;
+
+	for (i = 0; i < 3000 && !(supplies(cg[0]) && supplies(cg[1])); i++)
+		path_sleep_ms(20);
+	__atomic_store_n(&shared->enough, true, __ATOMIC_RELAXED);
+	good = wait_count(&shared->rounds, counted(&shared->rounds) + 4);
+	good &= end_hold(pid_hog);
+	return good & end_hold(pid[0]) & end_hold(pid[1]);
+}
+
+/* Two programs, in a machine that is full but for them, and then too small. */
+static void test_machine(void)
+{
+	size_t free_mib = path_cg_key("/proc", "meminfo", "MemAvailable:") >> 10;
+	size_t swap_mib = path_cg_key("/proc", "meminfo", "SwapFree:") >> 10;
+	struct job job = { path_slow() ? 3072 : 6144 };
+	size_t mib = 2 * job.pages * PAGE / MIB, i;
+	long long killed = vm_event("oom_kill"), stolen = stolen_elsewhere(), supplied = 0;
+	bool good, fits = free_mib > 4 * mib && free_mib < 4096 && swap_mib > 2 * mib;
+	char *cg[2];
+	pid_t pid[2];
+
+	for (i = 0; i < 3 && !fits; i++)
+		ksft_test_result_skip("%zu MiB cannot be filled, %zu of swap\n", free_mib,
+				      swap_mib);
+	if (!fits)
+		return;
+	begin_hold();
+	for (i = 0; i < 2; i++) {
+		cg[i] = tracked(NULL, i ? "auto" : "lirs", i ? "auto" : "lirs");
+		pid[i] = path_spawn(cg[i], loop, &job);
+	}
+	good = wait_count(&shared->rounds, 2);
+	good &= fill_machine(free_mib - mib, mib + mib * 3 / 4, cg, pid);
+	for (i = 0; i < 2; i++) {
+		supplied += stat_of(cg[i], "replace_supplied");
+		ksft_print_msg("supplied %lld missed %lld left %lld\n",
+			       stat_of(cg[i], "replace_supplied"),
+			       stat_of(cg[i], "replace_missed"), stat_of(cg[i], "replace_left"));
+		stolen += stat_of(cg[i], "replace_freed");
+		ksft_test_result(good && supplies(cg[i]) && stat_has_it(cg[i]),
+				 "a full machine is supplied by %s\n", i ? "auto" : "lirs");
+		path_cg_remove(cg[i]);
+	}
+	stolen = stolen_elsewhere() - stolen;
+	ksft_print_msg("%lld of %lld not counted\n", stolen, supplied);
+	ksft_test_result(stolen < supplied / 2 && vm_event("oom_kill") == killed,
+			 "which counts it, and kills nobody\n");
+}
+
+/* us for which somebody in @cg waited for memory; "some" is the first line */
+static long long stalled(const char *cg)
+{
+	char *text = path_cg_slurp(cg, "memory.pressure"), *at = text ? strstr(text, "total=") : 0;
+	long long us = at ? atoll(at + strlen("total=")) : -1;
+
+	free(text);
+	return us;
+}
+
+static long long came_back(const char *cg, const char *what)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "workingset_%s_anon", what);
+	return path_cg_key(cg, "memory.stat", key);
+}
+
+/*
+ * Reclaim is asked for from outside: nobody in the cgroup waits for anything but pages that
+ * have left and that it touches again. A major fault is one of them, or a page of a file, of
+ * which there are few; memory.stat may lack the last hundred.
+ */
+static void test_pressure(void)
+{
+	struct job job = { 2048 };
+	char *cg = tracked(NULL, "pressure", "lirs");
+	long long back, restored, us = stalled(cg);
+	bool psi = us >= 0;
+	unsigned int i;
+	bool good;
+	pid_t pid;
+
+	begin_hold();
+	pid = path_spawn(cg, zipf, &job);
+	for (i = 0; i < 1000 && (came_back(cg, "refault") < 4096 || !stalled(cg)); i++)
+		bite(cg, "256K", 1);
+	good = end_hold(pid);
+	back = came_back(cg, "refault");
+	ksft_print_msg("%lld came back, %lu major faults\n", back, shared->major);
+	ksft_test_result(good && back >= 4096 && llabs(back - (long)shared->major) < back / 20,
+			 "what comes back is counted\n");
+	us = stalled(cg);
+	restored = came_back(cg, "restore");
+	ksft_print_msg("%lld restored, %lld us\n", restored, us);
+	if (psi)
+		ksft_test_result(us > 0 && restored > 0, "and is pressure\n");
+	else
+		ksft_test_result_skip("no memory.pressure\n");
+	path_cg_remove(cg);
+}
+
 /* All at once */
+
+struct part {
+	const char *name;
+	void (*run)(void);
+};
+
+static size_t self;		/* which part this program is */
+
+static void alive(void)
+{
+	__atomic_store_n(&shared->seen[self], path_now_ms(), __ATOMIC_RELAXED);
+}
+
+static void did(unsigned long *what, unsigned long n)
+{
+	count(what, n);
+	alive();
+}
+
+/* As path_go_round(), but each page is progress. */
+static unsigned long go_round(char *p, size_t pages, unsigned long round)
+{
+	unsigned long wrong = 0;
+	size_t i;
+
+	for (i = 0; i < pages; i++) {
+		wrong += (*path_word(p, i))++ != round;
+		alive();
+	}
+	return wrong;
+}
 
 static char *top, *leaf;	/* who has children has no processes */
 
@@ -938,8 +1237,8 @@ static void thrasher(void)
 
 	move_self(leaf);
 	for (round = 0; !stopped(); round++) {
-		wrong += path_go_round(p, 768, round);
-		count(&shared->rounds, 1);
+		wrong += go_round(p, 768, round);
+		did(&shared->rounds, 1);
 	}
 	verdict(wrong);
 }
@@ -953,10 +1252,10 @@ static void unmapper(void)
 	move_self(leaf);
 	while (!stopped()) {
 		p = path_map(bytes, false);
-		wrong += path_go_round(p, 256, 0);
-		wrong += path_go_round(p, 256, 1);
+		wrong += go_round(p, 256, 0);
+		wrong += go_round(p, 256, 1);
 		munmap(p, bytes);
-		count(&shared->unmaps, 1);
+		did(&shared->unmaps, 1);
 	}
 	verdict(wrong);
 }
@@ -968,7 +1267,7 @@ static void switcher(void)
 
 	while (!stopped()) {
 		i = path_rand(&seed) % ARRAY_SIZE(policies);
-		count(&shared->policies, !set_policy(top, policies[i]));
+		did(&shared->policies, !set_policy(top, policies[i]));
 		path_sleep_ms(path_rand(&seed) % 40);
 		if (path_rand(&seed) % 16 == 0) {
 			path_cg_write(top, "memory.path.track", "0");
@@ -985,14 +1284,14 @@ static void forker(void)
 
 	move_self(leaf);
 	for (round = 0; !stopped(); round++) {
-		wrong += path_go_round(p, 64, round);
+		wrong += go_round(p, 64, round);
 		fflush(stdout);
 		for (i = 0; i < 4; i++)
 			if (!fork())
-				_exit(!!path_go_round(p, 64, round + 1));
+				_exit(!!go_round(p, 64, round + 1));
 		while (wait(&status) > 0) {
 			wrong += !WIFEXITED(status) || WEXITSTATUS(status);
-			count(&shared->forks, 1);
+			did(&shared->forks, 1);
 		}
 	}
 	verdict(wrong);
@@ -1016,10 +1315,10 @@ static void killer(void)
 			char *p = path_map(4 * MIB, false);
 
 			move_self(dir);
-			_exit(!!path_go_round(p, 1024, 0));
+			_exit(!!go_round(p, 1024, 0));
 		}
 		waitpid(pid, &status, 0);
-		count(&shared->kills, WIFSIGNALED(status));
+		did(&shared->kills, WIFSIGNALED(status));
 		path_sleep_ms(100);
 	}
 	rmdir(dir);
@@ -1044,10 +1343,10 @@ static void gardener(void)
 			char *p = path_map(384 * PAGE, false);
 
 			move_self(dir);
-			_exit(!!(path_go_round(p, 384, 0) + path_go_round(p, 384, 1)));
+			_exit(!!(go_round(p, 384, 0) + go_round(p, 384, 1)));
 		}
 		waitpid(pid, NULL, 0);
-		count(&shared->cgroups, !rmdir(dir));
+		did(&shared->cgroups, !rmdir(dir));
 	}
 }
 
@@ -1055,7 +1354,8 @@ static void swapper(void)
 {
 	while (!stopped()) {
 		path_sleep_ms(path_slow() ? 3000 : 1000);
-		count(&shared->swaps, path_swap_again());
+		alive();
+		did(&shared->swaps, path_swap_again());
 	}
 }
 
@@ -1066,54 +1366,168 @@ static void reader(void)
 	while (!stopped()) {
 		free(path_cg_slurp(top, files[shared->reads % ARRAY_SIZE(files)]));
 		path_cg_write(top, "memory.reclaim", "256K");
-		count(&shared->reads, 1);
+		did(&shared->reads, 1);
 		path_sleep_ms(10);
 	}
 }
 
-static void (* const parts[])(void) = {
-	thrasher, thrasher, unmapper, switcher, forker, killer, gardener, reader, swapper,
-};
-
-static bool all_done(bool disk)
+/* Killed by a page that cannot be read it begins anew, as it is by the unpatched kernel. */
+static void phoenix(void)
 {
-	return shared->rounds > 2 && shared->policies > 20 && shared->kills && shared->forks &&
-	       shared->cgroups && shared->unmaps && (shared->swaps || !disk);
+	int status;
+	pid_t pid;
+
+	while (!stopped()) {
+		fflush(stdout);
+		pid = fork();
+		if (!pid) {
+			signal(SIGBUS, SIG_DFL);
+			thrasher();
+			_exit(KSFT_PASS);
+		}
+		waitpid(pid, &status, 0);
+		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS)
+			did(&shared->reborn, 1);
+		else if (status)
+			verdict(1);
+	}
 }
 
-static void test_storm(unsigned int seconds)
+/* Of a disk of 32 MiB one half fails, then all is well, then the other half fails. */
+static void breaker(void)
 {
-	bool disk = path_have_swap() && path_swap_null(32), good = true;
-	size_t i, nr = ARRAY_SIZE(parts) - !disk;
-	pid_t pid[ARRAY_SIZE(parts)];
-	unsigned int tenths;
+	static const char * const sectors[] = { "8-32767", "32768-65535" };
+	unsigned int round;
+	char text[32];
+
+	for (round = 0; !stopped(); round++) {
+		snprintf(text, sizeof(text), "+%s", sectors[round % 2]);
+		did(&shared->breaks, path_swap_bad(text));
+		path_sleep_ms(50);
+		*text = '-';
+		path_swap_bad(text);
+		path_sleep_ms(50);
+	}
+}
+
+/* The longest that a part did nothing */
+static size_t idle_parts(const struct part *parts, size_t nr)
+{
+	unsigned long seen, now;
+	size_t i, running = 0;
+
+	for (i = 0; i < nr; i++) {
+		seen = counted(&shared->seen[i]);
+		now = path_now_ms();
+		if (!seen)
+			continue;
+		running++;
+		if (now > seen + shared->longest) {
+			shared->longest = now - seen;
+			shared->idler = parts[i].name;
+		}
+	}
+	return running;
+}
+
+/* At least @seconds, and until all was @done; and then until all have ended. */
+static void watch(const struct part *parts, size_t nr, unsigned int seconds, bool (*done)(void))
+{
+	unsigned int tenths, most = 40 * seconds;
+
+	for (tenths = 0; idle_parts(parts, nr) && tenths < 10 * most; tenths++) {
+		path_sleep_ms(100);
+		if (tenths >= most || (tenths >= 10 * seconds && done()))
+			__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
+	}
+	ksft_print_msg("%lu rounds, %lu policies, nothing done for %lu ms by the %s\n",
+		       shared->rounds, shared->policies, shared->longest, shared->idler);
+}
+
+/* True if all data was right. */
+static bool all_at_once(const struct part *parts, size_t nr, unsigned int seconds,
+			bool (*done)(void))
+{
+	pid_t pid[MAX_PARTS];
+	bool good = true;
 
 	memset(shared, 0, sizeof(*shared));
 	top = tracked(NULL, "storm", "lirs");
 	leaf = path_cg(top, "leaf");
 	path_cg_write(top, "memory.max", "7M");
 	fflush(stdout);
-	for (i = 0; i < nr; i++) {
-		pid[i] = fork();
-		if (!pid[i]) {
-			parts[i]();
+	for (self = 0; self < nr; self++) {
+		alive();
+		pid[self] = fork();
+		if (!pid[self]) {
+			parts[self].run();
+			shared->seen[self] = 0;
 			_exit(0);
 		}
 	}
-	for (tenths = 0; tenths < 10 * seconds || (!all_done(disk) && tenths < 40 * seconds);
-	     tenths++)
-		path_sleep_ms(100);
-	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
-	for (i = 0; i < nr; i++)
-		good &= !path_wait(pid[i], 30);
-	ksft_print_msg("%lu rounds, %lu policies, %lu killed, %lu forks\n", shared->rounds,
-		       shared->policies, shared->kills, shared->forks);
-	ksft_print_msg("%lu cgroups, %lu swapoffs, %lu unmapped\n", shared->cgroups,
-		       shared->swaps, shared->unmaps);
-	ksft_test_result(good && !shared->wrong, "all at once: all data is right\n");
-	ksft_test_result(all_done(disk), "all was done\n");
+	watch(parts, nr, seconds, done);
+	while (nr--)
+		good &= !path_wait(pid[nr], 30);
 	path_cg_remove(leaf);
 	path_cg_remove(top);
+	return good && !shared->wrong;
+}
+
+static bool storm_disk;
+
+static bool storm_done(void)
+{
+	return shared->rounds > 2 && shared->policies > 20 && shared->kills && shared->forks &&
+	       shared->cgroups && shared->unmaps && (shared->swaps || !storm_disk);
+}
+
+static void test_storm(unsigned int seconds)
+{
+	static const struct part parts[] = {
+		{ "thrasher", thrasher }, { "other thrasher", thrasher }, { "unmapper", unmapper },
+		{ "switcher", switcher }, { "forker", forker }, { "killer", killer },
+		{ "gardener", gardener }, { "reader", reader }, { "swapper", swapper },
+	};
+
+	storm_disk = path_have_swap() && path_swap_null(32, 20);
+	ksft_test_result(all_at_once(parts, ARRAY_SIZE(parts) - !storm_disk, seconds, storm_done),
+			 "all at once: all data is right\n");
+	ksft_print_msg("%lu killed, %lu forks, %lu cgroups, %lu swapoffs, %lu unmapped\n",
+		       shared->kills, shared->forks, shared->cgroups, shared->swaps,
+		       shared->unmaps);
+	ksft_test_result(storm_done(), "all was done\n");
+	/* as all times are, eight times as long on a debug kernel */
+	ksft_test_result(shared->longest < (path_slow() ? 80000 : 10000), "and nothing hung\n");
+	path_swap_restore();
+}
+
+static bool broken_enough(void)
+{
+	return shared->rounds > 2 && shared->policies > 20 && shared->breaks > 4 &&
+	       shared->reborn > 2;
+}
+
+/* Pages that cannot be written stay, and who cannot read his is killed, by whatever policy. */
+static void test_broken(unsigned int seconds)
+{
+	static const struct part parts[] = {
+		{ "phoenix", phoenix }, { "other phoenix", phoenix }, { "switcher", switcher },
+		{ "reader", reader }, { "breaker", breaker },
+	};
+	struct job job = { loop_pages(), 3 };
+	bool good;
+
+	if (!path_swap_null(32, 20)) {
+		ksft_test_result_skip("no null_blk disk\n");
+		ksft_test_result_skip("no null_blk disk\n");
+		path_swap_restore();
+		return;
+	}
+	good = all_at_once(parts, ARRAY_SIZE(parts), seconds, broken_enough);
+	ksft_print_msg("%lu times broken, %lu killed\n", shared->breaks, shared->reborn);
+	ksft_test_result(good && broken_enough(), "a disk that fails now and then\n");
+	ksft_test_result(faults("lirs", loop, &job, "memory.max", loop_max()) >= 0,
+			 "and a loop when it does no more\n");
 	path_swap_restore();
 }
 
@@ -1126,6 +1540,7 @@ static void test_all(void)
 	test_kinds();
 	test_stuck();
 	test_programs();
+	test_writeback();
 	test_no_swap();
 	test_zram();
 	test_errors();
@@ -1133,6 +1548,9 @@ static void test_all(void)
 	test_high();
 	test_low();
 	test_share();
+	test_pressure();
+	test_machine();
+	test_broken(path_slow() ? 10 : 4);
 	test_storm(path_slow() ? 15 : 6);
 }
 

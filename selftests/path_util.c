@@ -214,19 +214,20 @@ static bool make_swap(const char *dev, unsigned int mib)
 	return good && !swapon(dev, SWAP_FLAG_PREFER | 100);
 }
 
-bool path_swap_null(unsigned int mib)
+bool path_swap_null(unsigned int mib, unsigned int us)
 {
-	static const char * const set[][2] = {
+	char file[NAME], value[16], ns[16];
+	const char * const set[][2] = {
 		{ "blocksize", "4096" }, { "memory_backed", "1" }, { "irqmode", "2" },
-		{ "completion_nsec", "20000" }, { "power", "1" },
+		{ "completion_nsec", ns }, { "power", "1" },
 	};
-	char file[NAME], value[16];
 	size_t i;
 
 	if (mkdir(NULLB, 0755))
 		return false;
 	snprintf(our_swap, sizeof(our_swap), "/dev/" PATH_DISK);
 	snprintf(value, sizeof(value), "%u", mib);
+	snprintf(ns, sizeof(ns), "%u000", us);
 	path_write(NULLB "/size", value);
 	for (i = 0; i < ARRAY_SIZE(set); i++) {
 		snprintf(file, sizeof(file), NULLB "/%s", set[i][0]);

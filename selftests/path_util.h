@@ -161,7 +161,8 @@ unsigned long path_now_ms(void);
 #define PATH_DISK	"nullb_path"
 bool path_have_swap(void);
 bool path_swap_off(void);
-bool path_swap_null(unsigned int mib);
+/* What is written or read takes @us. */
+bool path_swap_null(unsigned int mib, unsigned int us);
 bool path_swap_bad(const char *sectors);
 bool path_swap_zram(unsigned int mib);
 /* Ours off and on. */
