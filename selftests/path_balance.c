@@ -13,14 +13,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	16
-#define NR_WORTH	6
+#define NR_CASES	22
+#define NR_WORTH	7
 #define PAB		16
 #define SECONDS		60
+#define EPOCH_MS	"100"
 
 /* Shared with all programs */
 struct shared {
@@ -48,7 +50,7 @@ struct job {
 	size_t pages;
 	unsigned long touches;
 	unsigned long work;		/* instructions, about, for each touch */
-	bool loop, locked;
+	bool loop, locked, pinned;
 };
 
 static int use(void *arg)
@@ -77,6 +79,16 @@ static int use(void *arg)
 	return wrong ? KSFT_FAIL : KSFT_PASS;
 }
 
+/* In a pipe, from which nobody reads: reclaim finds them, and cannot free them. */
+static bool pin(char *p, size_t pages)
+{
+	struct iovec all = { p, pages * PAGE };
+	int ends[2];
+
+	return !pipe(ends) && fcntl(ends[1], F_SETPIPE_SZ, all.iov_len) >= 0 &&
+	       vmsplice(ends[1], &all, 1, 0) == (ssize_t)all.iov_len;
+}
+
 /* Has its pages, and does nothing with them. */
 static int hold(void *arg)
 {
@@ -87,6 +99,8 @@ static int hold(void *arg)
 	if (job->locked && mlock(p, job->pages * PAGE))
 		return KSFT_SKIP;
 	wrong = path_go_round(p, job->pages, 0);
+	if (job->pinned && !pin(p, job->pages))
+		return KSFT_SKIP;
 	count(&shared->ready, 1);
 	while (!stopped())
 		path_sleep_ms(20);
@@ -105,6 +119,16 @@ static void stop(void)
 	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
 }
 
+static bool finish(const pid_t *pid, size_t nr)
+{
+	bool good = true;
+
+	stop();
+	while (nr--)
+		good &= path_wait(pid[nr], SECONDS) == KSFT_PASS;
+	return good && !shared->wrong;
+}
+
 /* Cgroups: a parent with so much memory, and two children */
 
 struct family {
@@ -114,6 +138,21 @@ struct family {
 static long long key(const char *cg, const char *file, const char *name)
 {
 	return path_cg_key(cg, file, name);
+}
+
+static long long stat_of(const struct family *f, const char *name)
+{
+	return key(f->top, "memory.path.balance_stat", name);
+}
+
+/* Of a cgroup, ever */
+static long long peak(const char *cg)
+{
+	char *text = path_cg_slurp(cg, "memory.peak");
+	long long bytes = text ? atoll(text) : -1;
+
+	free(text);
+	return bytes;
 }
 
 static long long target(const char *cg)
@@ -151,11 +190,11 @@ static bool balance(const struct family *f, const char *mode)
 /* Until there have been @more epochs: 1 at a time, so that a slow machine has its time. */
 static bool wait_epochs(const struct family *f, long long more)
 {
-	long long until = key(f->top, "memory.path.balance_stat", "epochs") + more;
+	long long until = stat_of(f, "epochs") + more;
 	int i;
 
 	for (i = 0; i < 600; i++) {
-		if (key(f->top, "memory.path.balance_stat", "epochs") >= until)
+		if (stat_of(f, "epochs") >= until)
 			return true;
 		path_sleep_ms(50);
 	}
@@ -260,7 +299,7 @@ static void test_targets(void)
 	good = wait_ready(2) && balance(&f, "fair");
 	path_sleep_ms(500);
 	ksft_test_result(good && target(f.a) == -2 &&
-			 key(f.top, "memory.path.balance_stat", "step") == 0,
+			 stat_of(&f, "step") == 0,
 			 "without a limit there is nothing to divide\n");
 	path_cg_write(f.top, "memory.max", "16M");
 	good = wait_epochs(&f, 20);
@@ -268,7 +307,7 @@ static void test_targets(void)
 	ksft_test_result(good && target(f.a) > 0 && target(f.b) > 0 &&
 			 target(f.a) + target(f.b) <= 16LL * (long long)MIB &&
 			 target(f.a) + target(f.b) > 12LL * (long long)MIB &&
-			 key(f.top, "memory.path.balance_stat", "children") == 2,
+			 stat_of(&f, "children") == 2,
 			 "with one there are targets\n");
 	/* more than any curve is long, in very large steps */
 	path_cg_write(f.top, "memory.max", "4E");
@@ -276,29 +315,26 @@ static void test_targets(void)
 	path_cg_write(f.top, "memory.max", "16M");
 	path_track(f.b, false);
 	ksft_test_result(good && target(f.b) == -1 && wait_epochs(&f, 2) && target(f.a) > 0 &&
-			 key(f.top, "memory.path.balance_stat", "children") == 1,
+			 stat_of(&f, "children") == 1,
 			 "who is not tracked any more is left out\n");
 	ksft_test_result(balance(&f, "none") && target(f.a) == -2 &&
 			 !path_cg_slurp(f.top, "memory.path.balance_stat"),
 			 "and none restores all at once\n");
-	stop();
-	good = path_wait(pid[0], SECONDS) == KSFT_PASS;
-	good &= path_wait(pid[1], SECONDS) == KSFT_PASS;
-	ksft_test_result(good, "nobody has noticed\n");
+	ksft_test_result(finish(pid, 2), "nobody has noticed\n");
 	family_remove(&f);
 }
 
 /* It is idle, and would have to give all it has. */
-static void test_low(void)
+static void test_protected(const char *file)
 {
-	struct job idle = { 1024 }, busy = { 3072, .loop = true };
+	struct job idle = { 1024 }, busy = { 3072 };
 	struct family f;
 	pid_t pid[2];
 	bool good;
 
 	begin();
-	family_make(&f, "low", "8M");
-	path_cg_write(f.a, "memory.low", "3M");
+	family_make(&f, "protected", "8M");
+	path_cg_write(f.a, file, "3M");
 	balance(&f, "throughput");
 	pid[0] = path_spawn(f.a, hold, &idle);
 	good = wait_ready(1);
@@ -307,33 +343,82 @@ static void test_low(void)
 	ksft_print_msg("target %lld, usage %lld\n", target(f.a),
 		       key(f.a, "memory.path.target", "usage"));
 	good &= target(f.a) >= 3LL * (long long)MIB &&
-		key(f.a, "memory.path.target", "usage") >= 2LL * (long long)MIB;
-	stop();
-	good &= path_wait(pid[0], SECONDS) == KSFT_PASS;
-	good &= path_wait(pid[1], SECONDS) == KSFT_PASS;
-	ksft_test_result(good && !shared->wrong, "memory.low\n");
+		key(f.a, "memory.path.target", "usage") >= 2LL * (long long)MIB &&
+		!stat_of(&f, "relaxed_stuck");
+	ksft_test_result(finish(pid, 2) && good, "%s\n", file);
 	family_remove(&f);
 }
 
-/* It is idle too, and cannot give anything: the other must not die of that. */
-static void test_locked(void)
+/* It would have all there is. @over: bytes that it may be charged before it has to give */
+static void test_own_limit(const char *file, long long over)
 {
-	struct job idle = { 1024, .locked = true }, busy = { 3072, .loop = true };
+	struct job idle = { 512 }, busy = { 3072 };
+	long long now, least, most, limit = 2LL * (long long)MIB;
+	struct family f;
+	pid_t pid[2];
+	bool good;
+	int i;
+
+	begin();
+	family_make(&f, "own", "8M");
+	path_cg_write(f.b, file, "2M");
+	pid[0] = path_spawn(f.a, hold, &idle);
+	pid[1] = path_spawn(f.b, use, &busy);
+	good = wait_ready(2) && balance(&f, "throughput") && wait_epochs(&f, 10);
+	least = target(f.b);
+	most = least;
+	for (i = 0; i < 10; i++) {
+		good &= wait_epochs(&f, 1);
+		now = target(f.b);
+		least = now < least ? now : least;
+		most = now > most ? now : most;
+	}
+	ksft_print_msg("target %lld to %lld, usage %lld at most\n", least, most, peak(f.b));
+	good &= least > limit / 2 && most <= limit && peak(f.b) > 0 && peak(f.b) <= limit + over;
+	ksft_test_result(finish(pid, 2) && good, "a child's own %s\n", file);
+	family_remove(&f);
+}
+
+/* Until @f->a is left what it has, for nothing could be taken from it */
+static bool wait_stuck(const struct family *f)
+{
+	int i;
+
+	for (i = 0; i < 20 && wait_epochs(f, 1); i++)
+		if (stat_of(f, "relaxed_stuck") > 0 &&
+		    target(f->a) >= key(f->a, "memory.path.target", "usage"))
+			return true;
+	return false;
+}
+
+/*
+ * It is idle too, and cannot give anything: the other must not die of that. Of locked
+ * pages that is known before anybody asks. Of others it is if they were asked for often
+ * enough in one epoch: it has to be long for that.
+ */
+static void test_cannot_give(struct job idle, const char *what)
+{
+	struct job busy = { 3072 };
 	struct family f;
 	pid_t pid[2];
 	bool good;
 
 	begin();
-	family_make(&f, "locked", "8M");
+	path_set("epoch_ms", path_slow() ? "8000" : "1000");
+	family_make(&f, what, "8M");
 	pid[0] = path_spawn(f.a, hold, &idle);
 	good = wait_ready(1);
 	pid[1] = path_spawn(f.b, use, &busy);
-	good &= wait_ready(2) && balance(&f, "throughput") && wait_epochs(&f, 20);
-	stop();
-	good &= path_wait(pid[0], SECONDS) == KSFT_PASS;
-	good &= path_wait(pid[1], SECONDS) == KSFT_PASS;
-	ksft_test_result(good && !shared->wrong && !key(f.top, "memory.events", "oom_kill"),
-			 "one that cannot give\n");
+	good &= wait_ready(2) && balance(&f, "throughput");
+	if (idle.pinned)
+		good &= wait_stuck(&f);
+	else
+		good &= wait_epochs(&f, 8) && !stat_of(&f, "relaxed_stuck");
+	ksft_print_msg("target %lld, usage %lld, stuck %lld times\n", target(f.a),
+		       key(f.a, "memory.path.target", "usage"), stat_of(&f, "relaxed_stuck"));
+	ksft_test_result(finish(pid, 2) && good && !key(f.top, "memory.events", "oom_kill"),
+			 "one that cannot give: %s pages\n", what);
+	path_set("epoch_ms", EPOCH_MS);
 	family_remove(&f);
 }
 
@@ -350,11 +435,10 @@ static void test_no_swap(void)
 	pid = path_spawn(f.a, hold, &idle);
 	good = wait_ready(1) && wait_epochs(&f, 3);
 	good &= path_run(f.b, use, &greedy, SECONDS) != KSFT_PASS;
-	stop();
-	good &= path_wait(pid, SECONDS) == KSFT_PASS;
+	good &= finish(&pid, 1);
 	ksft_test_result(good && off && key(f.b, "memory.events", "oom_kill") == 1 &&
 			 !key(f.a, "memory.events", "oom_kill") &&
-			 key(f.top, "memory.path.balance_stat", "relaxed_noswap") > 0,
+			 stat_of(&f, "relaxed_noswap") > 0,
 			 "without swap, who needs more than there is gets killed, once\n");
 	path_swap_restore();
 	family_remove(&f);
@@ -391,6 +475,46 @@ static void test_others(void)
 	family_remove(&f);
 }
 
+/* Of 4 MiB, what @idle has left when @busy wants more than there is; @c is not tracked. */
+static long long left_to(const struct family *f, const char *idle, const char *busy, const char *c)
+{
+	struct job little = { 1024 }, much = { 3072 };
+	long long left;
+	pid_t pid[2];
+	bool good;
+
+	begin();
+	balance(f, "none");
+	pid[0] = path_spawn(idle, hold, &little);
+	path_track(c, false);
+	good = wait_ready(1) && balance(f, "throughput") && wait_epochs(f, 3);
+	pid[1] = path_spawn(busy, use, &much);
+	path_track(c, false);
+	good &= wait_ready(2) && wait_epochs(f, 20);
+	left = key(idle, "memory.stat", "anon");
+	ksft_print_msg("%lld left, target %lld\n", left, target(f->b));
+	return finish(pid, 2) && good ? left : -1;
+}
+
+/* It is left alone when others ask; for more it competes. */
+static void test_untracked(void)
+{
+	struct family f;
+	long long left;
+	char *c;
+
+	family_make(&f, "untracked", "8M");
+	c = path_cg(f.top, "c");
+	left = left_to(&f, c, f.b, c);
+	ksft_test_result(left >= 4LL * (long long)MIB,
+			 "one that is not tracked keeps what it has\n");
+	left = left_to(&f, f.b, c, c);
+	ksft_test_result(left >= 0 && left < 2LL * (long long)MIB,
+			 "and competes for more\n");
+	path_cg_remove(c);
+	family_remove(&f);
+}
+
 /* What it is worth */
 
 struct outcome {
@@ -413,8 +537,9 @@ static void look(const struct family *f, struct outcome *o, int sign)
 	}
 }
 
-/* Two programs in 6 MiB; when it has settled, for some epochs */
-static struct outcome run_pair(const char *mode, struct job *a, struct job *b, const char *sla)
+/* Two programs in 6 MiB, the first with that in @file; when it has settled, for some epochs */
+static struct outcome run_pair(const char *mode, struct job *a, struct job *b,
+			       const char *file, const char *text)
 {
 	struct outcome o = { };
 	struct family f;
@@ -422,8 +547,8 @@ static struct outcome run_pair(const char *mode, struct job *a, struct job *b, c
 
 	begin();
 	family_make(&f, "pair", "6M");
-	if (sla)
-		path_cg_write(f.a, "memory.path.sla", sla);
+	if (file)
+		path_cg_write(f.a, file, text);
 	balance(&f, mode);
 	pid[0] = path_spawn(f.a, use, a);
 	pid[1] = path_spawn(f.b, use, b);
@@ -436,10 +561,7 @@ static struct outcome run_pair(const char *mode, struct job *a, struct job *b, c
 		       mode, o.back[0], o.back[1], o.cpu_us[0] / 1000, o.cpu_us[1] / 1000,
 		       target(f.a), target(f.b));
 	ksft_print_msg("predicted %lld, measured %lld\n", o.predicted, o.measured);
-	stop();
-	o.good &= path_wait(pid[0], SECONDS) == KSFT_PASS;
-	o.good &= path_wait(pid[1], SECONDS) == KSFT_PASS;
-	o.good &= !key(f.top, "memory.events", "oom_kill");
+	o.good &= finish(pid, 2) && !key(f.top, "memory.events", "oom_kill");
 	family_remove(&f);
 	return o;
 }
@@ -462,27 +584,31 @@ static void test_worth(void)
 	struct job small = { 1000, .work = 10000 }, tiny = { 600, .work = 10000 };
 	struct outcome none, o;
 
-	none = run_pair("none", &slow, &fast, NULL);
-	o = run_pair("throughput", &slow, &fast, NULL);
+	none = run_pair("none", &slow, &fast, NULL, NULL);
+	o = run_pair("throughput", &slow, &fast, NULL, NULL);
 	ksft_test_result(none.good && o.good && none.back[0] > 1000 &&
 			 o.back[0] * 4 < none.back[0] && o.back[1] * 9 < none.back[1] * 10,
 			 "throughput: who can use memory has it\n");
 	ksft_test_result(o.measured > 1000 && alike(o.predicted, o.measured, 25),
 			 "and what was predicted comes true\n");
-	none = run_pair("none", &large, &small, NULL);
+	none = run_pair("none", &large, &small, NULL, NULL);
 	ksft_print_msg("rates %lld and %lld\n", rate(&none, 0), rate(&none, 1));
-	o = run_pair("fair", &large, &small, NULL);
+	o = run_pair("fair", &large, &small, NULL, NULL);
 	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
 	ksft_test_result(none.good && o.good && !alike(rate(&none, 0), rate(&none, 1), 30) &&
 			 alike(rate(&o, 0), rate(&o, 1), 20),
 			 "fair: the same miss rate for both\n");
-	o = run_pair("sla", &medium, &small, "4000");
+	o = run_pair("fair", &small, &large, "memory.path.weight", "300");
+	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
+	ksft_test_result(o.good && rate(&o, 0) > 100 && alike(3 * rate(&o, 0), rate(&o, 1), 20),
+			 "fair: a third for who weighs three times as much\n");
+	o = run_pair("sla", &medium, &small, "memory.path.sla", "4000");
 	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
 	ksft_test_result(o.good && rate(&o, 0) < 4400,
 			 "sla: no more misses than agreed\n");
-	o = run_pair("sla", &small, &large, "0");
+	o = run_pair("sla", &small, &large, "memory.path.sla", "0");
 	ksft_test_result(o.good && rate(&o, 0) < 100, "sla: none at all\n");
-	o = run_pair("fair", &tiny, &tiny, NULL);
+	o = run_pair("fair", &tiny, &tiny, NULL, NULL);
 	ksft_test_result(o.good && o.back[0] + o.back[1] < 100, "who fits has all he needs\n");
 }
 
@@ -628,10 +754,15 @@ static void test_all(void)
 {
 	test_files();
 	test_targets();
-	test_low();
-	test_locked();
+	test_protected("memory.low");
+	test_protected("memory.min");
+	test_own_limit("memory.max", 0);
+	test_own_limit("memory.high", 128 * PAGE);
+	test_cannot_give((struct job){ 1024, .locked = true }, "locked");
+	test_cannot_give((struct job){ 1024, .pinned = true }, "pinned");
 	test_no_swap();
 	test_others();
+	test_untracked();
 	test_storm(path_slow() ? 15 : 6);
 }
 
@@ -653,7 +784,7 @@ int main(int argc, char **argv)
 	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	path_keep_counting();
 	path_use_driver(driver, PAB);
-	path_set("epoch_ms", "100");
+	path_set("epoch_ms", EPOCH_MS);
 	if (worth)
 		test_worth();
 	else
