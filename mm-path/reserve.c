@@ -275,6 +275,9 @@ static enum mmpath_replace_count mmpath_isolate_pte(struct mmpath_replacer *r,
 		return why;
 	folio_clear_referenced(folio);
 	folio_test_clear_young(folio);
+	/* when it comes back that is pressure, as if reclaim had found it inactive first */
+	if (folio_test_active(folio))
+		folio_set_workingset(folio);
 	list_add(&folio->lru, folios);
 	return why;
 }
