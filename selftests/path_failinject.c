@@ -14,6 +14,7 @@
 #include "path_util.h"
 
 #define DEBUGFS		"/sys/kernel/debug/"
+#define NR_CASES	11
 #define NR_PAGES	2048UL
 
 static const char * const knobs[] = {
@@ -183,31 +184,84 @@ static void test_control(void)
 
 #define SWAP_PAGES	1024UL
 
+/* With the programs that use memory until there was enough; rounds of each */
+struct shared {
+	unsigned long rounds[2];
+	bool enough;
+};
+
+static struct shared *shared;
+
 static int swap_round(void *arg)
 {
 	char *p = path_map(SWAP_PAGES * PAGE, false);
-	unsigned long round, i, bad = 0;
+	unsigned long *rounds = arg, round, i, bad = 0;
 
 	make_it_fail(true);
-	for (round = 0; round < 4; round++)
+	for (round = 0; !__atomic_load_n(&shared->enough, __ATOMIC_RELAXED); round++) {
 		for (i = 0; i < SWAP_PAGES; i++)
 			bad += (*(__volatile__ unsigned long *)(p + i * PAGE + i % 500 * 8))++ !=
 				round;
+		__atomic_store_n(rounds, round + 1, __ATOMIC_RELAXED);
+	}
 	make_it_fail(false);
 	if (bad)
 		ksft_print_msg("%lu pages wrong\n", bad);
 	return bad ? KSFT_FAIL : KSFT_PASS;
 }
 
+static bool had_rounds(size_t programs)
+{
+	while (programs--)
+		if (__atomic_load_n(&shared->rounds[programs], __ATOMIC_RELAXED) < 4)
+			return false;
+	return true;
+}
+
+static bool end_rounds(const pid_t *pid, size_t nr)
+{
+	bool good = true;
+
+	__atomic_store_n(&shared->enough, true, __ATOMIC_RELAXED);
+	while (nr--)
+		good &= path_wait(pid[nr], 30) == KSFT_PASS;
+	memset(shared, 0, sizeof(*shared));
+	return good;
+}
+
+struct writes {
+	int taken, failed, others;
+};
+
+static void write_failing(struct writes *w, const char *cg, const char *file, const char *text)
+{
+	int ret;
+
+	make_it_fail(true);
+	ret = path_cg_write(cg, file, text);
+	make_it_fail(false);
+	w->taken += !ret;
+	w->failed += ret == -ENOMEM;
+	w->others += ret && ret != -ENOMEM;
+}
+
+static void print_writes(const struct writes *w)
+{
+	ksft_print_msg("%d taken, %d failed, %d with another error; %lu and %lu rounds\n",
+		       w->taken, w->failed, w->others, shared->rounds[0], shared->rounds[1]);
+}
+
 /* The policy changes in a task whose allocations fail, of a program whose do, too. */
 static void test_replace(void)
 {
 	static const char * const policies[] = {
-		"lirs", "region", "mru", "none", "region", "none",
+		"lirs", "lru", "region", "mru", "none", "auto", "region", "none",
 	};
 	char *cg = path_cg(NULL, "replace");
-	int i, status = -1, ret = 0, failed = 0;
+	struct writes w = { };
+	bool good;
 	pid_t pid;
+	int i;
 
 	path_track(cg, true);
 	if (path_cg_write(cg, "memory.path.replace", "lirs") || !path_have_swap()) {
@@ -216,48 +270,74 @@ static void test_replace(void)
 		return;
 	}
 	path_cg_write(cg, "memory.max", "3M");
-	pid = path_spawn(cg, swap_round, NULL);
+	pid = path_spawn(cg, swap_round, &shared->rounds[0]);
 	fail("failslab", 3, true);
-	for (i = 0; !waitpid(pid, &status, WNOHANG); i++) {
-		make_it_fail(true);
-		ret = path_cg_write(cg, "memory.path.replace", policies[i % ARRAY_SIZE(policies)]);
-		make_it_fail(false);
-		failed += !!ret;
-		if (ret && ret != -ENOMEM)
-			break;
+	for (i = 0; i < 16 || (!had_rounds(1) && i < 1000); i++) {
+		write_failing(&w, cg, "memory.path.replace", policies[i % ARRAY_SIZE(policies)]);
 		path_sleep_ms(50);
 	}
 	fail("failslab", 0, true);
-	ksft_print_msg("%d of %d writes failed, the last with %d\n", failed, i, ret);
-	if (!i || (ret && ret != -ENOMEM))
-		path_wait(pid, 0);
-	ksft_test_result(i && (!ret || ret == -ENOMEM) && !status,
+	print_writes(&w);
+	good = had_rounds(1) && w.taken && !w.others;
+	ksft_test_result(end_rounds(&pid, 1) && good,
 			 "the policy changes while allocations fail\n");
 	path_cg_remove(cg);
 }
 
-static void test_balance(void)
+/* A child that does nothing: whatever fails, the mode is the old one or the new. */
+static void test_modes(const char *top)
 {
 	static const char * const modes[] = { "none", "fair", "throughput" };
-	char *top = path_cg(NULL, "balance"), *cg = path_cg(top, "child");
-	int i, ret, failed = 0, taken = 0;
+	struct writes w = { };
+	int i;
 
-	path_track(cg, true);
-	path_cg_write(top, "memory.max", "8M");
 	fail("failslab", 30, true);
-	for (i = 0; i < 300; i++) {
-		make_it_fail(true);
-		ret = path_cg_write(top, "memory.path.balance", modes[i % ARRAY_SIZE(modes)]);
-		make_it_fail(false);
-		failed += ret == -ENOMEM;
-		taken += !ret;
+	for (i = 0; i < 300; i++)
+		write_failing(&w, top, "memory.path.balance", modes[i % ARRAY_SIZE(modes)]);
+	fail("failslab", 0, true);
+	print_writes(&w);
+	ksft_test_result(w.taken && w.failed && !w.others &&
+			 !path_cg_write(top, "memory.path.balance", "none"),
+			 "modes change while allocations fail\n");
+}
+
+/* Each mode long enough for targets, and for reclaim to go by them */
+static void test_balance(const char *top, const char *a, const char *b)
+{
+	static const char * const modes[] = { "fair", "throughput", "sla", "none" };
+	int i, targets = 0, most = path_slow() ? 400 : 100;
+	struct writes w = { };
+	pid_t pid[2];
+	bool good;
+
+	pid[0] = path_spawn(a, swap_round, &shared->rounds[0]);
+	pid[1] = path_spawn(b, swap_round, &shared->rounds[1]);
+	fail("failslab", 3, true);
+	for (i = 0; i < most && (!had_rounds(2) || targets < 8 || !w.failed); i++) {
+		write_failing(&w, top, "memory.path.balance", modes[i % ARRAY_SIZE(modes)]);
+		path_sleep_ms(500);
+		targets += path_cg_key(a, "memory.path.target", "target") > 0 &&
+			   path_cg_key(b, "memory.path.target", "target") > 0;
 	}
 	fail("failslab", 0, true);
-	ksft_print_msg("%d taken, %d failed\n", taken, failed);
-	ksft_test_result(taken && failed && taken + failed == i &&
-			 !path_cg_write(top, "memory.path.balance", "none"),
+	print_writes(&w);
+	good = had_rounds(2) && targets >= 8 && w.failed && !w.others &&
+	       !path_cg_key(top, "memory.events", "oom_kill");
+	ksft_test_result(end_rounds(pid, 2) && good,
 			 "memory is balanced while allocations fail\n");
-	path_cg_remove(cg);
+}
+
+static void test_balances(void)
+{
+	char *top = path_cg(NULL, "balance"), *a = path_cg(top, "a"), *b = path_cg(top, "b");
+
+	path_track(a, true);
+	path_track(b, true);
+	path_cg_write(top, "memory.max", "6M");
+	test_modes(top);
+	test_balance(top, a, b);
+	path_cg_remove(b);
+	path_cg_remove(a);
 	path_cg_remove(top);
 }
 
@@ -267,10 +347,10 @@ int main(void)
 	char file[256];
 	size_t i, k;
 
-	path_start(10, 120);
+	path_start(NR_CASES, 120);
 	if (access(DEBUGFS "failslab/probability", W_OK) ||
 	    access("/proc/self/make-it-fail", W_OK)) {
-		for (i = 0; i < 10; i++)
+		for (i = 0; i < NR_CASES; i++)
 			ksft_test_result_skip("no CONFIG_FAILSLAB\n");
 		ksft_finished();
 	}
@@ -279,6 +359,7 @@ int main(void)
 			snprintf(file, sizeof(file), DEBUGFS "%s/%s", which[i], knobs[k]);
 			path_save(file);
 		}
+	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	path_exact(64);
 	/* on a slow machine the end of an epoch would drain the log, and nothing fail */
 	path_set("epoch_ms", "60000");
@@ -288,6 +369,6 @@ int main(void)
 	test_life();
 	test_control();
 	test_replace();
-	test_balance();
+	test_balances();
 	ksft_finished();
 }
