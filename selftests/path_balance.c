@@ -582,6 +582,8 @@ static void test_worth(void)
 	struct job slow = { 1000, .work = 200000 }, fast = { 4000, .loop = true, .work = 1000 };
 	struct job large = { 2000, .work = 10000 }, medium = { 1400, .work = 10000 };
 	struct job small = { 1000, .work = 10000 }, tiny = { 600, .work = 10000 };
+	/* as many pages of each are missing, about, that a step means as much to both */
+	struct job heavy = { 1700, .work = 10000 }, light = { 1100, .work = 10000 };
 	struct outcome none, o;
 
 	none = run_pair("none", &slow, &fast, NULL, NULL);
@@ -598,7 +600,7 @@ static void test_worth(void)
 	ksft_test_result(none.good && o.good && !alike(rate(&none, 0), rate(&none, 1), 30) &&
 			 alike(rate(&o, 0), rate(&o, 1), 20),
 			 "fair: the same miss rate for both\n");
-	o = run_pair("fair", &small, &large, "memory.path.weight", "300");
+	o = run_pair("fair", &heavy, &light, "memory.path.weight", "300");
 	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
 	ksft_test_result(o.good && rate(&o, 0) > 100 && alike(3 * rate(&o, 0), rate(&o, 1), 20),
 			 "fair: a third for who weighs three times as much\n");

@@ -508,7 +508,7 @@ static void test_full(unsigned int duty_percent)
 	bool good;
 
 	path_set(PATH_VPATH "duty_percent", "%u", duty_percent);
-	path_set(PATH_VPATH "duty_period", "%d", PAGES);
+	path_set(PATH_VPATH "duty_period", "%lu", PAGES);
 	choose();
 	lost = path_get(PATH_VPATH "overflowed");
 	wanted = to_be_logged();
