@@ -190,12 +190,16 @@ static bool balance(const struct family *f, const char *mode)
 /* Until there have been @more epochs: 1 at a time, so that a slow machine has its time. */
 static bool wait_epochs(const struct family *f, long long more)
 {
-	long long until = stat_of(f, "epochs") + more;
+	long long now = stat_of(f, "epochs"), until = now + more, last = now;
 	int i;
 
 	for (i = 0; i < 600; i++) {
-		if (stat_of(f, "epochs") >= until)
+		now = stat_of(f, "epochs");
+		if (now >= until)
 			return true;
+		if (now != last)
+			i = 0;
+		last = now;
 		path_sleep_ms(50);
 	}
 	ksft_print_msg("no epochs\n");
