@@ -814,7 +814,7 @@ static void test_writeback(void)
 	unsigned int i;
 	pid_t pid;
 
-	/* what a debug kernel takes to write them all is longer than one page takes */
+	/* a debug kernel takes longer to send them to the disk than the disk does with one */
 	if (path_slow() || !path_swap_null(16, 500000)) {
 		ksft_test_result_skip("no null_blk disk, or a slow kernel\n");
 		goto out;
@@ -1111,14 +1111,14 @@ static void test_machine(void)
 	size_t mib = 2 * job.pages * PAGE / MIB, i;
 	long long killed = vm_event("oom_kill"), uncounted = stolen_elsewhere(), supplied = 0;
 	/* a debug kernel reclaims too slowly for the hog to see it in time */
-	bool good, fits = free_mib > 4 * mib && free_mib < 4096 && swap_mib > 2 * mib &&
-		!path_slow();
+	bool good, slow = path_slow();
+	bool fits = free_mib > 4 * mib && free_mib < 4096 && swap_mib > 2 * mib && !slow;
 	char *cg[2];
 	pid_t pid[2];
 
 	for (i = 0; i < 3 && !fits; i++)
-		ksft_test_result_skip("%zu MiB cannot be filled, %zu of swap\n", free_mib,
-				      swap_mib);
+		ksft_test_result_skip("%zu MiB cannot be filled, %zu of swap%s\n", free_mib,
+				      swap_mib, slow ? ", a slow kernel" : "");
 	if (!fits)
 		return;
 	begin_hold();
