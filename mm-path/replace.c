@@ -378,8 +378,12 @@ static void mmpath_refill(struct mmpath_replacer *r)
 {
 	unsigned long reach = mmpath_reach(r->dom), rounds, freed = 0;
 	long written = atomic_long_read(&r->count[MMPATH_WRITTEN]);
-	struct mmpath_batch *b = kmalloc(sizeof(*b), GFP_KERNEL);
+	struct mmpath_batch *b;
 
+	/* asked again while it was filled */
+	if (mmpath_reserved(r) >= READ_ONCE(r->fill))
+		return;
+	b = kmalloc(sizeof(*b), GFP_KERNEL);
 	if (!b)
 		return;
 	if (reach == ULONG_MAX) {
