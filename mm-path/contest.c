@@ -30,25 +30,29 @@
  * To switch
  * ---------
  *
- * At the end of an epoch, each policy p is compared with what is used, u. p is better
- * if
+ * At the end of an epoch, each policy p is compared with what is used, u. What p misses less
+ * adds up:
  *
- *	misses(p) + margin <= misses(u)		margin: 1/16 of the misses of LRU
+ *	lead(p) = max(0, lead(p) + misses(u) - misses(p) - margin)
+ *						margin: 1/16 of the misses of LRU
  *
- * and the kernel's own, which LRU stands for, is better if u misses more by half of that, and
- * also if it does not miss less by as much in a round of the program, as many misses of LRU as
- * the program has pages: for nothing no policy is worth its while. p has a counter, one up if it is
- * better and one down if not, two up if it is better by half of the misses of LRU. The policy
- * whose counter reaches what it needs (SCORE_MOST) is used from then on, and all counters
- * start again. So a policy that is better in every other epoch is not switched to and
- * back, and a wrong guess costs what it misses more in four epochs, in two if that is much.
+ * and the first policy that leads by half of memory is used from then on. So much a switch may
+ * cost, until what is worth keeping has come back. (Page's test, Biometrika 1954: the
+ * margin keeps what chance does from adding up. Of a small sample it does more: half of
+ * memory, or 32 sampled pages.) After a switch all begin again.
+ *
+ * The kernel's own, which LRU stands for, takes over sooner: if u misses more than it by half of
+ * the margin, or does not miss less by as much in a round of the program, as many misses of LRU
+ * as the program has pages: for nothing no policy is worth its while. It has a counter,
+ * one up if that is so and one down if not, two up if u misses half as much again. At four
+ * (DOUBTS_MOST) it takes over, so a wrong guess costs what it misses more in as many epochs.
  *
  * What others left in memory is no fault of who takes over: for a round it is only judged
  * whether u misses more. In a loop LIRS misses as LRU does until all of it has passed.
  *
- * A policy that the kernel's took over from needs twice as much the next time, and one less
- * for each epoch in which it is worth it. So a policy that promises what it does not keep
- * is tried again after 4, 8, 16... epochs.
+ * A policy that the kernel's took over from needs twice the lead the next time, and an eighth of
+ * memory less for each epoch in which it is worth it. So a policy that promises what it does
+ * not keep is tried again after 1/2, 1, 2... memories.
  *
  * That is done when u has missed a quarter of memory, or parts of a program that are
  * shorter than it takes to tell would decide in turn; and so many sampled pages that it is
@@ -62,11 +66,12 @@
 
 #include "model.h"
 
-#define SCORE_MOST	4
-#define SCORE_LIMIT	64
+#define NEEDED_LEAST	4		/* eighths of memory */
+#define NEEDED_MOST	64
+#define DOUBTS_MOST	4		/* epochs */
 #define MARGIN_SHIFT	4		/* 1/16 of the misses of LRU */
 #define ENOUGH_SHIFT	2		/* a quarter of memory */
-#define ENOUGH_SAMPLES	64
+#define ENOUGH_SAMPLES	32
 #define ENOUGH_PAGES	256		/* sampled, of memory */
 #define REFINE_EPOCHS	8
 #define ROUND_MOST	4		/* memories */
@@ -102,7 +107,7 @@ int mmpath_contest_init(struct mmpath_contest *c, struct mmpath_mem *mem, u32 ma
 		return err;
 	mmpath_index_init(&c->seen, mem, shift, seen_moved);
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
-		c->needed[p] = SCORE_MOST;
+		c->needed[p] = NEEDED_LEAST;
 	mmpath_contest_set_size(c, U64_MAX, 0);
 	return 0;
 }
@@ -355,6 +360,12 @@ static u64 round_misses(const struct mmpath_contest *c)
 	return clamp((u64)c->nr_seen << c->seen.shift, c->size, ROUND_MOST * c->size);
 }
 
+/* Has the one in use got over what others left in memory? */
+static bool is_settled(const struct mmpath_contest *c)
+{
+	return c->winner == MMPATH_POLICY_KERNEL || c->since >= round_misses(c);
+}
+
 static void count_round(struct mmpath_contest *c)
 {
 	c->since += c->last[MMPATH_POLICY_KERNEL];
@@ -373,44 +384,64 @@ static bool kernel_does(const struct mmpath_contest *c)
 
 	if (used > lru + (lru >> MARGIN_SHIFT) / 2)
 		return true;
-	return c->since >= round_misses(c) &&
+	return is_settled(c) &&
 	       c->round_used + (c->round_lru >> MARGIN_SHIFT) / 2 > c->round_lru;
 }
 
-/* By how much, in epochs, does @p beat the policy in use? 0: not at all. */
-static unsigned int beats(const struct mmpath_contest *c, enum mmpath_policy p)
+/* For how many epochs does this one speak against what is used? */
+static unsigned int doubt(const struct mmpath_contest *c)
 {
-	u64 lru = c->last[MMPATH_POLICY_KERNEL], margin = lru >> MARGIN_SHIFT;
-	u64 mine = c->last[p], used = misses_used(c);
+	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
 
-	if (p == c->winner || (p == MMPATH_POLICY_MRU && !c->mru))
+	if (c->winner == MMPATH_POLICY_KERNEL)
 		return 0;
-	if (mine + lru / 2 < used)
-		return 2;
-	if (p == MMPATH_POLICY_KERNEL)
-		return kernel_does(c);
-	return mine + margin <= used;
+	return used > lru + lru / 2 ? 2 : kernel_does(c);
 }
 
-static void contest_score(struct mmpath_contest *c, enum mmpath_policy p)
+static void count_doubts(struct mmpath_contest *c)
 {
-	unsigned int by = beats(c, p);
+	unsigned int more = doubt(c);
 
-	if (by)
-		c->score[p] = min(c->score[p] + by, c->needed[p]);
-	else if (c->score[p])
-		c->score[p]--;
+	if (more)
+		c->doubts += more;
+	else if (c->doubts)
+		c->doubts--;
 }
 
-/* The best of those that have been better for long enough. */
+static bool is_candidate(const struct mmpath_contest *c, enum mmpath_policy p)
+{
+	return p != c->winner && p != MMPATH_POLICY_KERNEL && (p != MMPATH_POLICY_MRU || c->mru);
+}
+
+static void count_lead(struct mmpath_contest *c, enum mmpath_policy p)
+{
+	u64 margin = c->last[MMPATH_POLICY_KERNEL] >> MARGIN_SHIFT;
+	u64 ahead = c->lead[p] + misses_used(c), behind = c->last[p] + margin;
+
+	c->lead[p] = is_candidate(c, p) && is_settled(c) && ahead > behind ? ahead - behind : 0;
+}
+
+static u64 lead_needed(const struct mmpath_contest *c, enum mmpath_policy p)
+{
+	u64 chance = (u64)ENOUGH_SAMPLES << c->seen.shift;
+
+	return max(c->size / 8, chance / NEEDED_LEAST) * c->needed[p];
+}
+
+static bool takes_over(const struct mmpath_contest *c, enum mmpath_policy p)
+{
+	if (p == MMPATH_POLICY_KERNEL)
+		return c->doubts >= DOUBTS_MOST;
+	return c->lead[p] > lead_needed(c, p);
+}
+
 static enum mmpath_policy contest_best(const struct mmpath_contest *c)
 {
 	enum mmpath_policy best = c->winner;
 	int p;
 
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
-		if (c->score[p] == c->needed[p] &&
-		    (best == c->winner || c->last[p] < c->last[best]))
+		if (takes_over(c, p) && (best == c->winner || c->last[p] < c->last[best]))
 			best = p;
 	return best;
 }
@@ -420,11 +451,12 @@ static void contest_switch(struct mmpath_contest *c, enum mmpath_policy p)
 	unsigned int *needed = &c->needed[c->winner];
 
 	if (p == MMPATH_POLICY_KERNEL)
-		*needed = min(2 * *needed, (unsigned int)SCORE_LIMIT);
+		*needed = min(2 * *needed, (unsigned int)NEEDED_MOST);
 	c->winner = p;
 	contest_begin_round(c);
 	c->switches++;
-	memset(c->score, 0, sizeof(c->score));
+	memset(c->lead, 0, sizeof(c->lead));
+	c->doubts = 0;
 	sim_become(c, &c->sim[MMPATH_POLICY_USED], p);
 }
 
@@ -434,10 +466,11 @@ static void contest_compare(struct mmpath_contest *c)
 	int p;
 
 	count_round(c);
-	if (!beats(c, MMPATH_POLICY_KERNEL) && c->needed[used] > SCORE_MOST)
+	if (!doubt(c) && c->needed[used] > NEEDED_LEAST)
 		c->needed[used]--;
+	count_doubts(c);
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
-		contest_score(c, p);
+		count_lead(c, p);
 	best = contest_best(c);
 	if (best != used)
 		contest_switch(c, best);

@@ -572,7 +572,9 @@ struct mmpath_contest {
 	struct mmpath_lirs sim[NR_MMPATH_SIMS];
 	struct mmpath_index seen;	/* has a value for each page that was touched */
 	enum mmpath_policy winner;
-	unsigned int score[NR_MMPATH_POLICIES], needed[NR_MMPATH_POLICIES];
+	u64 lead[NR_MMPATH_POLICIES];	/* pages that it has missed less than what is used */
+	unsigned int needed[NR_MMPATH_POLICIES];	/* of that to be used, 1/8 of memory each */
+	unsigned int doubts;		/* epochs that speak for the kernel's */
 	u64 since;			/* misses of LRU since the winner took over */
 	u64 round_lru, round_used;	/* misses in about the last round of that time */
 	unsigned int finest, refine_in;	/* shift that the sample may have, in so many epochs */
