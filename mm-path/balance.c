@@ -271,7 +271,8 @@ static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sh
 		least = max(least, mmpath_usage(s->memcg));
 	s->share.least = min_t(unsigned long, DIV_ROUND_UP(least, b->step), MMPATH_STEPS);
 	s->share.fixed = min_t(unsigned long, DIV_ROUND_UP(fixed, b->step), s->share.least);
-	if (mem_cgroup_get_nr_swap_pages(s->memcg) <= 0 && s->share.fixed >= s->share.steps)
+	if (mem_cgroup_get_nr_swap_pages(s->memcg) <= 0 && s->share.fixed &&
+	    s->share.fixed >= s->share.steps)
 		b->relaxed_noswap++;
 	s->share.most = min_t(unsigned long, DIV_ROUND_UP(mmpath_limit(s->memcg), b->step),
 			      MMPATH_STEPS);
