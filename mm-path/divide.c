@@ -585,8 +585,9 @@ static u32 move(struct mmpath_share *const *shares, unsigned int nr, u32 total, 
  * @total: steps that there are, at most MMPATH_STEPS
  * @moves: steps that may go from one to another in one call
  *
- * Bounds that do not fit into @total are lowered in proportion; if all have as much as
- * they may, some is left over. Thesis 4.4.
+ * Lower bounds that do not fit into @total are lowered in proportion: what is wished for above
+ * what cannot leave, and that only if it does not fit by itself. If all have as much as they
+ * may, some is left over. Thesis 4.4.
  *
  * Return: steps that were moved; 0 when all is as it should be.
  */

@@ -23,7 +23,7 @@
  * for the hooks of mappings drain before they change regions. A unit's registers are
  * written on its own CPU with interrupts off, but for the tail, which belongs to
  * the drain. vpath.bar and the units come and go on their own CPUs (CPU hotplug
- * callbacks) and under drain_lock.
+ * callbacks) and under drain_lock; so nothing that holds it may wait for cpus_read_lock().
  */
 #define pr_fmt(fmt) "mmpath: vpath: " fmt
 
