@@ -272,13 +272,13 @@ static void test_replace(void)
 	path_cg_write(cg, "memory.max", "3M");
 	pid = path_spawn(cg, swap_round, &shared->rounds[0]);
 	fail("failslab", 3, true);
-	for (i = 0; i < 16 || (!had_rounds(1) && i < 1000); i++) {
+	for (i = 0; i < 16 || ((!had_rounds(1) || !w.failed) && i < 1000); i++) {
 		write_failing(&w, cg, "memory.path.replace", policies[i % ARRAY_SIZE(policies)]);
 		path_sleep_ms(50);
 	}
 	fail("failslab", 0, true);
 	print_writes(&w);
-	good = had_rounds(1) && w.taken && !w.others;
+	good = had_rounds(1) && w.taken && w.failed && !w.others;
 	ksft_test_result(end_rounds(&pid, 1) && good,
 			 "the policy changes while allocations fail\n");
 	path_cg_remove(cg);
@@ -366,6 +366,7 @@ int main(void)
 	test_models("failslab");
 	test_models("fail_page_alloc");
 	path_set("epoch_ms", "200");
+	path_keep_counting();
 	test_life();
 	test_control();
 	test_replace();

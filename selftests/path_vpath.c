@@ -166,6 +166,13 @@ static unsigned long slack(void)
 }
 
 /* Runs @fn in a cgroup of its own; its curve is in @c then. */
+/* A run that did not begin leaves nothing to free. */
+static void forget(struct path_curve *c)
+{
+	free(c->misses);
+	memset(c, 0, sizeof(*c));
+}
+
 static bool run_fn(int (*fn)(void *arg), const struct loop *l, struct path_curve *c)
 {
 	long before = children_resumed();
@@ -216,49 +223,49 @@ static const struct loop known = {
 
 static void test_curve(const struct loop *l)
 {
-	struct path_curve c;
+	struct path_curve c = { };
 
 	ksft_test_result(run(l, &c) && is_loop(&c, l->pages, l->rounds), "poll mode: a loop\n");
-	free(c.misses);
+	forget(&c);
 }
 
 static void test_interrupt(void)
 {
 	long long before = path_get(PATH_VPATH "interrupts");
-	struct path_curve c;
+	struct path_curve c = { };
 
 	path_set(PATH_VPATH "interrupt", "1");
 	choose();
 	ksft_test_result(run(&loop, &c) && is_loop(&c, PAGES, ROUNDS), "interrupt mode: a loop\n");
 	ksft_test_result(path_get(PATH_VPATH "interrupts") > before, "it has rung\n");
-	free(c.misses);
+	forget(&c);
 	defaults();
 }
 
 static void test_kernel_copies(void)
 {
 	const struct loop l = { .pages = PAGES, .rounds = ROUNDS, .by_kernel = true };
-	struct path_curve c;
+	struct path_curve c = { };
 
 	ksft_test_result(run(&l, &c) && is_loop(&c, PAGES, ROUNDS), "the kernel's copies\n");
-	free(c.misses);
+	forget(&c);
 }
 
 static void test_hot(void)
 {
 	const struct loop l = { .pages = PAB / 2, .rounds = 200 };
-	struct path_curve c;
+	struct path_curve c = { };
 
 	ksft_test_result(run(&l, &c) && c.records < PAB / 2 * 20, "hot pages are not logged\n");
 	ksft_print_msg("%lu records of %lu touches\n", c.records, l.pages * l.rounds);
-	free(c.misses);
+	forget(&c);
 }
 
 static void test_sample(void)
 {
 	unsigned long below, want = PAGES * (ROUNDS - 1);
 	long long logged = path_get(PATH_VPATH "logged");
-	struct path_curve c;
+	struct path_curve c = { };
 	bool good;
 
 	path_set(PATH_VPATH "sample_shift", "4");
@@ -271,7 +278,7 @@ static void test_sample(void)
 	ksft_print_msg("%lld records, %lu misses, loop %lu, resumed %ld\n", logged, below, want,
 		       resumed);
 	ksft_test_result(path_get(PATH_VPATH "unsampled") > 0, "the others are counted\n");
-	free(c.misses);
+	forget(&c);
 	defaults();
 }
 
@@ -307,14 +314,14 @@ static long hot_misses(unsigned int relog)
 {
 	const struct loop l = { .pages = PAGES, .rounds = 40 };
 	long want = (l.rounds - 1) * PAGES * 3 / 4 + l.rounds * PAGES / 4;
-	struct path_curve c;
+	struct path_curve c = { };
 	long more = -1;
 
 	path_set(PATH_VPATH "relog", "%u", relog);
 	choose();
 	if (run_fn(touch_hot, &l, &c))
 		more = misses(&c, PAGES / 2) - want;
-	free(c.misses);
+	forget(&c);
 	ksft_print_msg("relog %u: %ld misses more, at most %ld\n", relog, more,
 		       (long)(HOT * (l.rounds - 1)));
 	return more;
@@ -338,7 +345,7 @@ static void test_duty(void)
 	long long logged = path_get(PATH_VPATH "logged");
 	long long paused = path_get(PATH_VPATH "paused");
 	const struct loop l = { .pages = PAGES, .rounds = 4 * ROUNDS };
-	struct path_curve c;
+	struct path_curve c = { };
 	bool good;
 
 	path_set(PATH_VPATH "duty_percent", "50");
@@ -351,7 +358,7 @@ static void test_duty(void)
 			 logged > (long long)(l.pages * l.rounds / 4), "half of the time\n");
 	ksft_test_result(paused > (long long)(l.pages * l.rounds / 4), "the rest is counted\n");
 	ksft_print_msg("%lld records, %lld held back\n", logged, paused);
-	free(c.misses);
+	forget(&c);
 	path_set(PATH_VPATH "duty_period", "%d", 1 << 24);
 	defaults();
 }
@@ -366,7 +373,7 @@ static void test_rest(void)
 	const struct loop l = { .pages = PAGES, .rounds = 20000 };
 	unsigned long below, above, want = l.pages * (l.rounds - 1);
 	long long paused = path_get(PATH_VPATH "paused"), skipped = path_get(PATH_VPATH "skipped");
-	struct path_curve c;
+	struct path_curve c = { };
 	bool good;
 
 	path_set(PATH_VPATH "overhead_target", "2");
@@ -383,7 +390,7 @@ static void test_rest(void)
 	/* what is held back is counted */
 	good = good && above <= below / 8 && below >= want - want / 20 && below <= want + want / 20;
 	ksft_test_result(good, "which stand for all\n");
-	free(c.misses);
+	forget(&c);
 	path_set(PATH_VPATH "overhead_target", "0");
 	defaults();
 }
@@ -410,7 +417,7 @@ static void test_thin(void)
 {
 	const struct loop l = { .pages = 16384 };
 	unsigned long below, above;
-	struct path_curve c;
+	struct path_curve c = { };
 	bool good;
 
 	path_set(PATH_VPATH "overhead_target", "2");
@@ -423,7 +430,7 @@ static void test_thin(void)
 	good = good && above <= below / 8 && below >= l.pages - l.pages / 16 &&
 	       below <= l.pages + l.pages / 16;
 	ksft_test_result(good, "a sample of the log that is too long\n");
-	free(c.misses);
+	forget(&c);
 	path_set(PATH_VPATH "overhead_target", "0");
 	defaults();
 }
@@ -484,11 +491,11 @@ static void test_lossless(void)
 {
 	const struct loop l = { .pages = PAGES, .rounds = 1500, .cpu = 0 };
 	long long lost = path_get(PATH_VPATH "overflowed");
-	struct path_curve c;
+	struct path_curve c = { };
 
 	ksft_test_result(run(&l, &c) && is_loop(&c, PAGES, l.rounds) &&
 			 path_get(PATH_VPATH "overflowed") == lost, "nothing is lost\n");
-	free(c.misses);
+	forget(&c);
 }
 
 /* Accesses that got past the stages, but for those that are known not to have been logged */
@@ -504,7 +511,7 @@ static void test_full(unsigned int duty_percent)
 {
 	const struct loop l = { .pages = PAGES, .rounds = 20 * ROUNDS };
 	long long lost, wanted, records;
-	struct path_curve c;
+	struct path_curve c = { };
 	bool good;
 
 	path_set(PATH_VPATH "duty_percent", "%u", duty_percent);
@@ -520,7 +527,7 @@ static void test_full(unsigned int duty_percent)
 	ksft_print_msg("%lld lost, %lld logged, %lld records\n", lost, wanted, records);
 	ksft_test_result(good && lost > 0 && records > 0 && records == wanted,
 			 "what a full log loses is counted, duty %u %%\n", duty_percent);
-	free(c.misses);
+	forget(&c);
 }
 
 /* Programs that come and go fast: none gets what another has done. */
@@ -528,7 +535,7 @@ static void test_contexts(void)
 {
 	static const struct loop large = { .pages = PAGES, .rounds = 1, .cpu = -1 };
 	static const struct loop small = { .pages = 16, .rounds = 1, .cpu = -1 };
-	struct path_curve c;
+	struct path_curve c = { };
 	bool good = true;
 	int i;
 
@@ -536,9 +543,9 @@ static void test_contexts(void)
 	path_set("epoch_ms", "100");
 	for (i = 0; i < 20; i++) {
 		good &= run(&large, &c) && c.footprint >= PAGES;
-		free(c.misses);
+		forget(&c);
 		good &= run(&small, &c) && c.footprint < PAGES / 2;
-		free(c.misses);
+		forget(&c);
 	}
 	ksft_test_result(good, "no record reaches another program\n");
 	defaults();
@@ -548,7 +555,7 @@ static void test_hotplug(void)
 {
 	const struct loop l = { .pages = PAGES, .rounds = ROUNDS, .cpu = 1 };
 	const char *online = "/sys/devices/system/cpu/cpu1/online";
-	struct path_curve c;
+	struct path_curve c = { };
 	bool good;
 
 	if (access(online, W_OK)) {
@@ -556,23 +563,23 @@ static void test_hotplug(void)
 		return;
 	}
 	good = !path_write(online, "0") && run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
-	free(c.misses);
+	forget(&c);
 	good &= !path_write(online, "1") && run(&l, &c) && is_loop(&c, PAGES, ROUNDS);
-	free(c.misses);
+	forget(&c);
 	ksft_test_result(good, "a CPU that went and came\n");
 }
 
 static void test_moves(void)
 {
 	const struct loop l = { .pages = PAGES, .rounds = 4 * ROUNDS, .moves = true };
-	struct path_curve c;
+	struct path_curve c = { };
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
 		ksft_test_result_skip("a program that moves: one CPU\n");
 		return;
 	}
 	ksft_test_result(run(&l, &c) && is_loop(&c, PAGES, l.rounds), "a program that moves\n");
-	free(c.misses);
+	forget(&c);
 }
 
 static void test_parameters(void)
@@ -609,7 +616,7 @@ static void test_removal(void)
 {
 	const struct loop l = { .pages = PAGES, .rounds = 1500 * ROUNDS, .cpu = -1 };
 	long long lost = path_get("stats/driver_lost");
-	struct path_curve c;
+	struct path_curve c = { };
 	bool good;
 	pid_t pid;
 
@@ -626,12 +633,12 @@ static void test_removal(void)
 	good = !path_write(DRIVER "bind", device) && !path_write(PATH_SYSFS "driver", "vpath") &&
 	       run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
 	ksft_test_result(good, "and given back\n");
-	free(c.misses);
+	forget(&c);
 	/* the same while it is the driver in use: nobody has to choose it again */
 	good = !path_write(DRIVER "unbind", device) && !path_write(DRIVER "bind", device) &&
 	       run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
 	ksft_test_result(good, "new programs have it at once\n");
-	free(c.misses);
+	forget(&c);
 }
 
 /* The device itself, not only its driver's hold on it */
@@ -639,7 +646,7 @@ static void test_pulled_out(void)
 {
 	const struct loop l = { .pages = PAGES, .rounds = 1500 * ROUNDS, .cpu = -1 };
 	char file[PATH_MAX];
-	struct path_curve c;
+	struct path_curve c = { };
 	bool good;
 	pid_t pid;
 
@@ -656,7 +663,7 @@ static void test_pulled_out(void)
 	       !path_write(PATH_SYSFS "driver", "vpath") && run(&loop, &c) &&
 	       is_loop(&c, PAGES, ROUNDS);
 	ksft_test_result(good, "and put back\n");
-	free(c.misses);
+	forget(&c);
 }
 
 /* A command of the kernel's from user mode is a no-operation: counters are not reset. */
@@ -692,7 +699,7 @@ static int without_device(void)
 
 static int with_lies(void)
 {
-	struct path_curve c;
+	struct path_curve c = { };
 	bool good = true;
 	int i;
 
