@@ -51,8 +51,8 @@
  * whether u misses more. In a loop LIRS misses as LRU does until all of it has passed.
  *
  * A policy that the kernel's took over from needs twice the lead the next time, and an eighth of
- * memory less for each epoch in which it is worth it. So a policy that promises what it does
- * not keep is tried again after 1/2, 1, 2... memories.
+ * memory less for each epoch, after the first round, in which it is worth it. So a policy that
+ * promises what it does not keep is tried again when it leads by 1, 2, 4, 8 memories.
  *
  * That is done when u has missed a quarter of memory, or parts of a program that are
  * shorter than it takes to tell would decide in turn; and so many sampled pages that it is
@@ -130,7 +130,7 @@ static void contest_begin_round(struct mmpath_contest *c)
 
 /**
  * mmpath_contest_reset() - forget all pages and all misses
- * @c: the contest, whose size stays, its winner, and how often who was better; a round begins
+ * @c: the contest, whose size stays, its winner, and who leads; a round begins
  * @shift: of the sample from now on, finer or coarser; at most MMPATH_MAX_SHIFT
  */
 void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift)
@@ -432,7 +432,8 @@ static bool takes_over(const struct mmpath_contest *c, enum mmpath_policy p)
 {
 	if (p == MMPATH_POLICY_KERNEL)
 		return c->doubts >= DOUBTS_MOST;
-	return c->lead[p] > lead_needed(c, p);
+	/* a lead may be older than a smaller memory, or a finer sample, that needs less of it */
+	return c->lead[p] > lead_needed(c, p) && c->last[p] < misses_used(c);
 }
 
 static enum mmpath_policy contest_best(const struct mmpath_contest *c)
@@ -466,7 +467,7 @@ static void contest_compare(struct mmpath_contest *c)
 	int p;
 
 	count_round(c);
-	if (!doubt(c) && c->needed[used] > NEEDED_LEAST)
+	if (is_settled(c) && !doubt(c) && c->needed[used] > NEEDED_LEAST)
 		c->needed[used]--;
 	count_doubts(c);
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)

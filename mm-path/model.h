@@ -549,7 +549,7 @@ static inline bool mmpath_lirs_resident(struct mmpath_lirs *l, u64 page)
 
 /*
  * contest.c: which policy would miss least? Each is simulated in a small memory
- * (Waldspurger et al., ATC'17), and switched to as in thesis 4.3.1.
+ * (Waldspurger et al., ATC'17), and switched to when it has missed enough less.
  */
 enum mmpath_policy {
 	MMPATH_POLICY_KERNEL,		/* LRU stands for it */
@@ -573,7 +573,7 @@ struct mmpath_contest {
 	struct mmpath_index seen;	/* has a value for each page that was touched */
 	enum mmpath_policy winner;
 	u64 lead[NR_MMPATH_POLICIES];	/* pages that it has missed less than what is used */
-	unsigned int needed[NR_MMPATH_POLICIES];	/* of that to be used, 1/8 of memory each */
+	unsigned int needed[NR_MMPATH_POLICIES];	/* of that to be used, see lead_needed() */
 	unsigned int doubts;		/* epochs that speak for the kernel's */
 	u64 since;			/* misses of LRU since the winner took over */
 	u64 round_lru, round_used;	/* misses in about the last round of that time */

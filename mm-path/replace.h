@@ -89,7 +89,10 @@ static inline void mmpath_replace_add(struct mmpath_replacer *r,
 
 static inline unsigned int mmpath_reserved(const struct mmpath_replacer *r)
 {
-	return READ_ONCE(r->head) - READ_ONCE(r->tail);
+	/* in this order: the tail must not come by a head that was read before */
+	unsigned int tail = smp_load_acquire(&r->tail);
+
+	return min(READ_ONCE(r->head) - tail, MMPATH_RESERVE);
 }
 
 /*

@@ -133,7 +133,7 @@ static int epochs_until(struct fixture *f, enum pattern pattern, bool kernel)
 /* Who had to be given up needs longer the next time, but not for ever. */
 static void test_backoff(void **state)
 {
-	static const int least[] = { 5, 5, 12, 20, 35, 40 };
+	static const int least[] = { 5, 5, 16, 24, 40, 40 };
 	struct fixture f;
 	size_t i;
 
@@ -141,7 +141,7 @@ static void test_backoff(void **state)
 	fixture_init(&f, 10000, 0);
 	f.c.mru = false;
 	for (i = 0; i < ARRAY_SIZE(least); i++) {
-		assert_in_range(epochs_until(&f, LOOP, false), least[i], least[i] + 5);
+		assert_in_range(epochs_until(&f, LOOP, false), least[i], least[i] + 4);
 		assert_in_range(epochs_until(&f, SLIDING, true), 12, 18);
 	}
 	epochs_until(&f, LOOP, false);
@@ -221,11 +221,48 @@ static void test_threshold(void **state)
 		tell(&f, 1600, 2100, 1600);
 		assert_same(f.c.lead[MMPATH_POLICY_LIRS], 0);
 	}
-	assert_int_equal(epochs_told(&f, 1600, 1000), 5);
+	/* that what is used misses more than LRU, for what it found in memory, is over soon */
+	tell(&f, 1600, 1000, 2600);
+	assert_same(f.c.lead[MMPATH_POLICY_LIRS], 500);
+	assert_int_equal(epochs_told(&f, 1600, 1000), 4);
 	assert_same(f.c.switches, 1);
 	/* and for the next switch it takes as much */
 	for (i = 0; i < NR_MMPATH_POLICIES; i++)
 		assert_same(f.c.lead[i], 0);
+	fixture_destroy(&f);
+}
+
+/* Of two that lead by enough the one that misses less */
+static void test_two_lead(void **state)
+{
+	struct fixture f;
+	int i;
+
+	(void)state;
+	fixture_init(&f, 4096, 0);
+	mmpath_contest_set_size(&f.c, 4096, 0);
+	for (i = 0; i < 4; i++) {
+		f.c.misses[MMPATH_POLICY_MRU] = 900;
+		tell(&f, 1600, 980, 1600);
+	}
+	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_MRU);
+	fixture_destroy(&f);
+}
+
+/* A lead of before, when it took more of it, is not enough. */
+static void test_old_lead(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 4096, 0);
+	mmpath_contest_set_size(&f.c, 4096, 0);
+	f.c.mru = false;
+	f.c.lead[MMPATH_POLICY_LIRS] = 3000;
+	tell(&f, 1600, 1700, 1600);
+	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
+	tell(&f, 1600, 1599, 1600);
+	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_LIRS);
 	fixture_destroy(&f);
 }
 
@@ -239,6 +276,13 @@ static void test_chance(void **state)
 	mmpath_contest_set_size(&f.c, 4096, 0);
 	f.c.mru = false;
 	assert_int_equal(epochs_told(&f, 16000, 14000), 5);
+	fixture_destroy(&f);
+	/* and twice as many for who had to be given up */
+	fixture_init(&f, 4096, 7);
+	mmpath_contest_set_size(&f.c, 4096, 0);
+	f.c.mru = false;
+	f.c.needed[MMPATH_POLICY_LIRS] *= 2;
+	assert_int_equal(epochs_told(&f, 16000, 14000), 9);
 	fixture_destroy(&f);
 	fixture_init(&f, 4096, 0);
 	mmpath_contest_set_size(&f.c, 4096, 0);
@@ -604,6 +648,15 @@ static void test_doubts(void **state)
 	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
 	assert_int_equal(f.c.doubts, 0);
 	fixture_destroy(&f);
+	/* half as much again is more than this */
+	fixture_init(&f, 4096, 0);
+	mmpath_contest_set_size(&f.c, 4096, 0);
+	f.c.mru = false;
+	f.c.winner = MMPATH_POLICY_LIRS;
+	for (i = 0; i < 3; i++)
+		tell(&f, 1600, 2300, 2300);
+	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_LIRS);
+	fixture_destroy(&f);
 }
 
 int main(void)
@@ -616,6 +669,8 @@ int main(void)
 		cmocka_unit_test(test_zipf),
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_chance),
+		cmocka_unit_test(test_two_lead),
+		cmocka_unit_test(test_old_lead),
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_few_misses),
 		cmocka_unit_test(test_few_samples),
