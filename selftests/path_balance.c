@@ -437,8 +437,8 @@ static void test_cannot_give(struct job idle, const char *what)
 }
 
 /*
- * An empty child needs no swap. One that has soon more than its target, which grows by 8 steps
- * of 16 pages an epoch, is held up.
+ * An empty child needs no swap. One that has soon more than its target, which grows by some
+ * steps of 16 pages an epoch, is held up: no epoch may be short beside the time that takes.
  */
 static void test_no_swap(void)
 {
@@ -448,6 +448,7 @@ static void test_no_swap(void)
 	pid_t pid;
 
 	begin();
+	path_set("epoch_ms", path_slow() ? "2000" : EPOCH_MS);
 	family_make(&f, "noswap", "8M");
 	good = balance(&f, "throughput") && wait_epochs(&f, 2) && !stat_of(&f, "relaxed_noswap");
 	pid = path_spawn(f.a, hold, &idle);
@@ -458,6 +459,7 @@ static void test_no_swap(void)
 	ksft_test_result(good && off && key(f.b, "memory.events", "oom_kill") == 1 &&
 			 !key(f.a, "memory.events", "oom_kill"),
 			 "without swap, who needs more than there is gets killed, once\n");
+	path_set("epoch_ms", EPOCH_MS);
 	path_swap_restore();
 	family_remove(&f);
 }

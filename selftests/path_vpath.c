@@ -165,7 +165,6 @@ static unsigned long slack(void)
 	return SLACK + resumed;
 }
 
-/* Runs @fn in a cgroup of its own; its curve is in @c then. */
 /* A run that did not begin leaves nothing to free. */
 static void forget(struct path_curve *c)
 {
@@ -173,6 +172,7 @@ static void forget(struct path_curve *c)
 	memset(c, 0, sizeof(*c));
 }
 
+/* Runs @fn in a cgroup of its own; its curve is in @c then. */
 static bool run_fn(int (*fn)(void *arg), const struct loop *l, struct path_curve *c)
 {
 	long before = children_resumed();
