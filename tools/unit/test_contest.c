@@ -184,6 +184,14 @@ static void test_zipf(void **state)
 	}
 }
 
+/* One that is told what was missed, and touches nothing: 4096 pages, LIRS beside LRU */
+static void fixture_told(struct fixture *f, unsigned int shift)
+{
+	fixture_init(f, 4096, shift);
+	mmpath_contest_set_size(&f->c, 4096, 0);
+	f->c.mru = false;
+}
+
 /* An epoch in which LRU, and LIRS, and what was used missed so often */
 static void tell(struct fixture *f, u64 lru, u64 lirs, u64 used)
 {
@@ -210,9 +218,7 @@ static void test_threshold(void **state)
 	int i;
 
 	(void)state;
-	fixture_init(&f, 4096, 0);
-	mmpath_contest_set_size(&f.c, 4096, 0);
-	f.c.mru = false;
+	fixture_told(&f, 0);
 	assert_int_equal(f.c.seen.shift, 4);
 	/* what it is better by now and then, and worse in between, is worth nothing */
 	for (i = 0; i < 20; i++) {
@@ -255,9 +261,7 @@ static void test_old_lead(void **state)
 	struct fixture f;
 
 	(void)state;
-	fixture_init(&f, 4096, 0);
-	mmpath_contest_set_size(&f.c, 4096, 0);
-	f.c.mru = false;
+	fixture_told(&f, 0);
 	f.c.lead[MMPATH_POLICY_LIRS] = 3000;
 	tell(&f, 1600, 1700, 1600);
 	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
@@ -272,21 +276,15 @@ static void test_chance(void **state)
 	struct fixture f;
 
 	(void)state;
-	fixture_init(&f, 4096, 7);
-	mmpath_contest_set_size(&f.c, 4096, 0);
-	f.c.mru = false;
+	fixture_told(&f, 7);
 	assert_int_equal(epochs_told(&f, 16000, 14000), 5);
 	fixture_destroy(&f);
 	/* and twice as many for who had to be given up */
-	fixture_init(&f, 4096, 7);
-	mmpath_contest_set_size(&f.c, 4096, 0);
-	f.c.mru = false;
+	fixture_told(&f, 7);
 	f.c.needed[MMPATH_POLICY_LIRS] *= 2;
 	assert_int_equal(epochs_told(&f, 16000, 14000), 9);
 	fixture_destroy(&f);
-	fixture_init(&f, 4096, 0);
-	mmpath_contest_set_size(&f.c, 4096, 0);
-	f.c.mru = false;
+	fixture_told(&f, 0);
 	assert_int_equal(epochs_told(&f, 16000, 14000), 3);
 	fixture_destroy(&f);
 }
@@ -613,9 +611,7 @@ static void test_misses_more(void **state)
 
 	(void)state;
 	for (used = 1020; used <= 1040; used += 20) {
-		fixture_init(&f, 4096, 0);
-		mmpath_contest_set_size(&f.c, 4096, 0);
-		f.c.mru = false;
+		fixture_told(&f, 0);
 		f.c.winner = MMPATH_POLICY_LIRS;
 		for (i = 0; i < 4; i++) {
 			tell(&f, 1000, used, used + 10);
@@ -633,9 +629,7 @@ static void test_doubts(void **state)
 	int i;
 
 	(void)state;
-	fixture_init(&f, 4096, 0);
-	mmpath_contest_set_size(&f.c, 4096, 0);
-	f.c.mru = false;
+	fixture_told(&f, 0);
 	f.c.winner = MMPATH_POLICY_LIRS;
 	for (i = 0; i < 20; i++) {
 		tell(&f, 1600, 1700, 1700);
@@ -649,9 +643,7 @@ static void test_doubts(void **state)
 	assert_int_equal(f.c.doubts, 0);
 	fixture_destroy(&f);
 	/* half as much again is more than this */
-	fixture_init(&f, 4096, 0);
-	mmpath_contest_set_size(&f.c, 4096, 0);
-	f.c.mru = false;
+	fixture_told(&f, 0);
 	f.c.winner = MMPATH_POLICY_LIRS;
 	for (i = 0; i < 3; i++)
 		tell(&f, 1600, 2300, 2300);
