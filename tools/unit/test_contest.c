@@ -613,9 +613,8 @@ static void test_misses_more(void **state)
 	for (used = 1020; used <= 1040; used += 20) {
 		fixture_told(&f, 0);
 		f.c.winner = MMPATH_POLICY_LIRS;
-		for (i = 0; i < 4; i++) {
+		for (i = 0; i < 4; i++)
 			tell(&f, 1000, used, used + 10);
-		}
 		assert_int_equal(mmpath_contest_winner(&f.c),
 				 used > 1031 ? MMPATH_POLICY_KERNEL : MMPATH_POLICY_LIRS);
 		fixture_destroy(&f);
