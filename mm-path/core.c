@@ -425,7 +425,7 @@ void mmpath_saw(struct mmpath_ctx *ctx, const struct mmpath_seen *seen)
 	mutex_unlock(&ctx->lock);
 }
 
-/* What the driver has counted at the same time as its records came */
+/* What the driver has counted so far: the records of that are still to be drained */
 static void mmpath_take_accesses(struct mmpath_ctx *ctx)
 {
 	struct mmpath_seen seen = { .all = atomic64_xchg(&ctx->accesses, 0) };
@@ -776,6 +776,10 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 	mmpath_control(ctx, false);
 	WRITE_ONCE(ctx->epoch_cost_ns, ctx->cost_ns - cost_ns);
 	WRITE_ONCE(ctx->epoch_own_ns, ctx->own_ns - own_ns);
+	mutex_lock(&ctx->lock);
+	/* first: what is counted later is logged later, and belongs to the next epoch */
+	mmpath_take_accesses(ctx);
+	mutex_unlock(&ctx->lock);
 	mmpath_drain_driver(ctx);
 	mutex_lock(&ctx->lock);
 	/* what its last burst stands for is counted as it leaves */
@@ -784,7 +788,6 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 		return;
 	}
 	__mmpath_drain(ctx, true);
-	mmpath_take_accesses(ctx);
 	mmpath_coarsen_curves(ctx);
 	mmpath_seen_add(&ctx->regions.seen, &ctx->seen);
 	mmpath_regions_close_epoch(&ctx->regions);
