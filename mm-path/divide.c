@@ -553,13 +553,13 @@ static struct mmpath_share *furthest(struct mmpath_share *const *shares, unsigne
 	return best;
 }
 
-/* Who has to give what does not exist gives it at once; the rest takes its time. */
+/* What there is not is given at once, and what nobody has is had; the rest takes its time. */
 static u32 move(struct mmpath_share *const *shares, unsigned int nr, u32 total, u32 moves)
 {
 	u32 sum = sum_of(shares, nr, steps_of), moved = 0;
 	struct mmpath_share *from, *to;
 
-	while (sum > total || moved < moves) {
+	while (sum != total || moved < moves) {
 		from = sum >= total ? furthest(shares, nr, true) : NULL;
 		to = sum <= total ? furthest(shares, nr, false) : NULL;
 		if (!from && !to)

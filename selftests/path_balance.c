@@ -442,20 +442,22 @@ static void test_cannot_give(struct job idle, const char *what)
  */
 static void test_no_swap(void)
 {
-	struct job idle = { 1024 }, greedy = { 4096, 1 };
+	/* two that have more than half of it, and each of them less than who is to be killed */
+	struct job idle = { 560 }, greedy = { 4096, 1 };
 	bool off = path_swap_off(), good;
 	struct family f;
-	pid_t pid;
+	pid_t pid[2];
 
 	begin();
 	path_set("epoch_ms", path_slow() ? "2000" : EPOCH_MS);
 	family_make(&f, "noswap", "8M");
 	good = balance(&f, "throughput") && wait_epochs(&f, 2) && !stat_of(&f, "relaxed_noswap");
-	pid = path_spawn(f.a, hold, &idle);
-	good &= wait_ready(1) && wait_epochs(&f, 3) && stat_of(&f, "relaxed_noswap") > 0;
+	pid[0] = path_spawn(f.a, hold, &idle);
+	pid[1] = path_spawn(f.a, hold, &idle);
+	good &= wait_ready(2) && wait_epochs(&f, 3) && stat_of(&f, "relaxed_noswap") > 0;
 	ksft_print_msg("held up %lld times\n", stat_of(&f, "relaxed_noswap"));
 	good &= path_run(f.b, use, &greedy, SECONDS) != KSFT_PASS;
-	good &= finish(&pid, 1);
+	good &= finish(pid, 2);
 	ksft_test_result(good && off && key(f.b, "memory.events", "oom_kill") == 1 &&
 			 !key(f.a, "memory.events", "oom_kill"),
 			 "without swap, who needs more than there is gets killed, once\n");
