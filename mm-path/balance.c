@@ -37,6 +37,7 @@
 #define MMPATH_LEAST_PAGES	64U	/* that a child always has for its pages */
 #define MMPATH_REFUSALS		64	/* an epoch, of all priorities and nodes: no chance */
 #define MMPATH_STUCK_EPOCHS	16	/* in which who refused so often keeps what it has */
+#define MMPATH_CAME_LEAST	128ULL	/* pages of late; fewer say nothing of a curve */
 
 /**
  * struct mmpath_balancer - a cgroup whose memory is divided among its children
@@ -199,12 +200,23 @@ static unsigned long mmpath_other_pages(struct mem_cgroup *memcg)
 	return memcg_page_state(memcg, MEMCG_KMEM);
 }
 
+static u32 mmpath_sharer_has(const struct mmpath_sharer *s, unsigned long step)
+{
+	return min_t(unsigned long, mmpath_usage(s->memcg) / step, MMPATH_STEPS);
+}
+
+/* Adds the last epoch, and to what was expected what that has missed with the memory it had. */
 static void mmpath_sharer_take_curve(struct mmpath_sharer *s, unsigned long step,
 				     unsigned long other)
 {
+	u32 has = mmpath_sharer_has(s, step), had = min(s->had, has);
+	u64 before = s->window[had];
+
 	mutex_lock(&s->dom->lock);
 	mmpath_share_window(&s->share, s->window, &s->dom->mrc, step, other);
 	mutex_unlock(&s->dom->lock);
+	s->expected = mmpath_decay(s->expected, 0) + s->window[had] - mmpath_decay(before, 0);
+	s->had = has;
 }
 
 static void mmpath_sharer_take_time(struct mmpath_sharer *s)
@@ -219,12 +231,13 @@ static void mmpath_sharer_take_time(struct mmpath_sharer *s)
 /* What was promised for this epoch, and what came */
 static void mmpath_sharer_compare(struct mmpath_sharer *s)
 {
-	unsigned long refaults = mmpath_refaults(s->memcg);
+	unsigned long refaults = mmpath_refaults(s->memcg), came = refaults - s->refaults;
 
 	if (READ_ONCE(s->target) != PAGE_COUNTER_MAX) {
 		s->predicted += s->promise;
-		s->measured += refaults - s->refaults;
+		s->measured += came;
 	}
+	s->came = mmpath_decay(s->came, came);
 	s->refaults = refaults;
 }
 
@@ -253,6 +266,16 @@ static bool mmpath_curve_unknown(struct mmpath_domain *dom)
 	return unknown;
 }
 
+/*
+ * Of a program that is logged in bursts, the curve may know nothing of the pages that it comes
+ * back to less often than that. If twice as many pages came back as it has misses for the memory
+ * that there was, nobody knows what would come of less.
+ */
+static bool mmpath_curve_wrong(const struct mmpath_sharer *s)
+{
+	return s->came > 2 * s->expected + (MMPATH_CAME_LEAST << MMPATH_WINDOW_FRACTION);
+}
+
 static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sharer *s,
 				     unsigned long other)
 {
@@ -267,7 +290,7 @@ static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sh
 	}
 	if (s->stuck)
 		s->stuck--;
-	if (s->stuck || !s->known || mmpath_curve_unknown(s->dom))
+	if (s->stuck || !s->known || mmpath_curve_unknown(s->dom) || mmpath_curve_wrong(s))
 		least = max(least, mmpath_usage(s->memcg));
 	s->share.least = min_t(unsigned long, DIV_ROUND_UP(least, b->step), MMPATH_STEPS);
 	s->share.fixed = min_t(unsigned long, DIV_ROUND_UP(fixed, b->step), s->share.least);
@@ -284,7 +307,8 @@ static void mmpath_sharer_begin(struct mmpath_balancer *b, struct mmpath_sharer 
 	s->cpu_us = mmpath_cgroup_us(s->memcg);
 	s->refaults = mmpath_refaults(s->memcg);
 	memset(s->share.lambda, 0, sizeof(s->share.lambda));
-	s->share.steps = min_t(unsigned long, mmpath_usage(s->memcg) / b->step, MMPATH_STEPS);
+	s->had = mmpath_sharer_has(s, b->step);
+	s->share.steps = s->had;
 	mmpath_sharer_set_bounds(b, s, mmpath_other_pages(s->memcg));
 	s->known = true;
 }
@@ -318,6 +342,8 @@ static void mmpath_sharer_restart(struct mmpath_sharer *s)
 {
 	WRITE_ONCE(s->target, PAGE_COUNTER_MAX);
 	memset(s->window, 0, sizeof(s->window));
+	s->came = 0;
+	s->expected = 0;
 	s->cpu_window = 0;
 	s->promise = 0;
 	s->known = false;

@@ -499,7 +499,10 @@ struct mmpath_balancer;
  * @stuck: it refused often; counts down each epoch
  * @known: it has had a look at since the step changed
  * @window: misses at each number of steps, of late; fixed point
- * @cpu_window: likewise its running time, us
+ * @came: likewise pages that came back
+ * @expected: as its curve has it, with what it @had
+ * @had: steps at the end of the epoch before
+ * @cpu_window: and its running time, us
  * @cpu_us: and all of it
  * @refaults: pages that came back, so far
  * @promise: misses that the curve promises for the next epoch
@@ -517,7 +520,8 @@ struct mmpath_sharer {
 	unsigned int stuck;
 	bool known;
 	u64 window[MMPATH_STEPS + 1];
-	u64 cpu_window, cpu_us;
+	u64 came, expected, cpu_window, cpu_us;
+	u32 had;
 	unsigned long refaults;
 	u64 promise, predicted, measured;
 };

@@ -16,9 +16,10 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <linux/mmpath.h>
 #include "path_util.h"
 
-#define NR_CASES	22
+#define NR_CASES	23
 #define NR_WORTH	7
 #define PAB		16
 #define SECONDS		60
@@ -51,6 +52,7 @@ struct job {
 	unsigned long touches;
 	unsigned long work;		/* instructions, about, for each touch */
 	bool loop, locked, pinned;
+	size_t told;			/* with driver replay: it tells of so few of its pages */
 };
 
 static int use(void *arg)
@@ -75,6 +77,32 @@ static int use(void *arg)
 		wrong += *path_word(p, page) != 1UL + times[page];
 	if (wrong)
 		ksft_print_msg("%lu pages wrong\n", wrong);
+	count(&shared->wrong, wrong);
+	return wrong ? KSFT_FAIL : KSFT_PASS;
+}
+
+/* Touches pages at random until it is told to stop, and tells driver replay of it, or lies. */
+static int tell(void *arg)
+{
+	const struct job *job = arg;
+	char *p = path_map(job->pages * PAGE, false);
+	struct mmpath_event ev[64] = { };
+	int dev = open("/dev/mmpath", O_WRONLY | O_CLOEXEC);
+	unsigned long seed = 1, i, wrong;
+	size_t page;
+
+	wrong = path_go_round(p, job->pages, 0);
+	count(&shared->ready, 1);
+	for (i = 0; !stopped(); i++) {
+		page = path_rand(&seed) % job->pages;
+		wrong += *path_word(p, page) != 1;
+		ev[i % 64].addr = (unsigned long)p + (job->told ? i % job->told : page) * PAGE;
+		/* it may not be tracked yet */
+		if (i % 64 == 63 && write(dev, ev, sizeof(ev)) != (ssize_t)sizeof(ev) &&
+		    errno != ESRCH)
+			wrong++;
+	}
+	close(dev);
 	count(&shared->wrong, wrong);
 	return wrong ? KSFT_FAIL : KSFT_PASS;
 }
@@ -538,6 +566,35 @@ static void test_untracked(void)
 	family_remove(&f);
 }
 
+/* Its curve says that it could do with nearly nothing, and its pages come back all the time. */
+static void test_wrong_curve(void)
+{
+	struct job liar = { 1200, .told = 16 }, honest = { 2400 };
+	long long had, left;
+	struct family f;
+	pid_t pid[2];
+	bool good;
+
+	path_set("enabled", "0");
+	path_set("driver", "replay");
+	path_set("enabled", "1");
+	begin();
+	family_make(&f, "wrong", "8M");
+	pid[0] = path_spawn(f.a, tell, &liar);
+	pid[1] = path_spawn(f.b, tell, &honest);
+	good = wait_ready(2) && balance(&f, "throughput");
+	had = key(f.a, "memory.stat", "anon");
+	good &= wait_epochs(&f, 60);
+	left = key(f.a, "memory.stat", "anon");
+	ksft_print_msg("had %lld, left %lld, targets %lld, %lld\n", had, left, target(f.a),
+		       target(f.b));
+	ksft_test_result(finish(pid, 2) && good && left > had / 2,
+			 "a curve that is wrong takes nothing\n");
+	family_remove(&f);
+	path_use_driver(driver, PAB);
+	path_set("epoch_ms", EPOCH_MS);
+}
+
 /* What it is worth */
 
 struct outcome {
@@ -788,6 +845,7 @@ static void test_all(void)
 	test_no_swap();
 	test_others();
 	test_untracked();
+	test_wrong_curve();
 	test_storm(path_slow() ? 15 : 6);
 }
 
