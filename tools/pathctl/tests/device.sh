@@ -159,10 +159,11 @@ test_record_ends() {
 	make_device
 }
 
-# The statistics change while it runs: in place, as the view stays open.
+# The statistics change while it runs: in place, as the view stays open, and all at once.
 test_record_dropped() {
-	(sleep 0.4; sed 's/full 5/full 9/; s/shift 0/shift 2/' "$tmp/views/3" >"$tmp/stat"
-		cat "$tmp/stat" >"$tmp/views/3") &
+	sed 's/full 5/full 9/; s/shift 0/shift 2/' "$tmp/views/3" >"$tmp/stat"
+	(timeout 10 sh -c "until [ -e '$tmp'/d.log* ]; do sleep 0.05; done"; sleep 0.2
+		dd if="$tmp/stat" of="$tmp/views/3" bs=64k conv=notrunc status=none) &
 	good "record of what the driver drops" record -o "$tmp/d.log" --json -d 1 $$
 	json_says '(d["lost"], d["sample_shift"]) == (4, 2)' "what the driver dropped is lost, too"
 	good "that recording" replay --check "$tmp/d.log" --json
