@@ -21,7 +21,7 @@
  * much less for its pages.
  *
  * What the curves promise is added up, and so is what then happened: see
- * mmpath_show_predictions().
+ * mmpath_show_predictions(). Who misses twice as much as its curve says gives nothing.
  *
  * Locks: see core.c. Who changes the lists holds mmpath_memcg_mutex; reclaim holds SRCU.
  */

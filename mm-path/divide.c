@@ -27,7 +27,7 @@
  * that waits for the disk all day would have a low one.
  *
  * From where things stand to the plan it goes in bounded moves, and only if those who get
- * more gain more than what changes from epoch to epoch anyway.
+ * more gain more than what changes from epoch to epoch anyway. What nobody has is had at once.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
