@@ -15,13 +15,16 @@
  * targets.
  *
  * Only curves can tell what memory is worth. A child that is not tracked has no target:
- * it is spared while somebody is above his, and competes as ever when nobody is.
+ * it is spared while somebody is above his, and competes as ever when nobody is. One whose
+ * curve is new, or does not account for the pages that came back, has none either, and
+ * competes as ever; but where something is promised to others (fair, sla) it is held to
+ * what it has.
  *
  * Memory that the curve knows nothing of, the kernel's, is a child's too: it has that
  * much less for its pages.
  *
  * What the curves promise is added up, and so is what then happened: see
- * mmpath_show_predictions(). Who misses twice as much as its curve says gives nothing.
+ * mmpath_show_predictions().
  *
  * Locks: see core.c. Who changes the lists holds mmpath_memcg_mutex; reclaim holds SRCU.
  */
@@ -124,6 +127,8 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 	if (!of)
 		return asks && mem_cgroup_is_descendant(asks, memcg) ? MMPATH_NO_VERDICT :
 								       MMPATH_SPARED;
+	if (READ_ONCE(of->target) == PAGE_COUNTER_MAX)
+		return MMPATH_NO_VERDICT;
 	if (urgent && memcg == of->memcg && mine == most)
 		atomic_inc(&of->refused);
 	return mmpath_gives(mine, most, takes) ? MMPATH_CHOSEN : MMPATH_SPARED;
@@ -205,20 +210,6 @@ static u32 mmpath_sharer_has(const struct mmpath_sharer *s, unsigned long step)
 	return min_t(unsigned long, mmpath_usage(s->memcg) / step, MMPATH_STEPS);
 }
 
-/* Adds the last epoch, and to what was expected what that has missed with the memory it had. */
-static void mmpath_sharer_take_curve(struct mmpath_sharer *s, unsigned long step,
-				     unsigned long other)
-{
-	u32 has = mmpath_sharer_has(s, step), had = min(s->had, has);
-	u64 before = s->window[had];
-
-	mutex_lock(&s->dom->lock);
-	mmpath_share_window(&s->share, s->window, &s->dom->mrc, step, other);
-	mutex_unlock(&s->dom->lock);
-	s->expected = mmpath_decay(s->expected, 0) + s->window[had] - mmpath_decay(before, 0);
-	s->had = has;
-}
-
 static void mmpath_sharer_take_time(struct mmpath_sharer *s)
 {
 	u64 us = mmpath_cgroup_us(s->memcg);
@@ -228,8 +219,8 @@ static void mmpath_sharer_take_time(struct mmpath_sharer *s)
 	s->share.cpu_us = s->cpu_window >> MMPATH_WINDOW_FRACTION;
 }
 
-/* What was promised for this epoch, and what came */
-static void mmpath_sharer_compare(struct mmpath_sharer *s)
+/* What was promised for this epoch, and what came: returns that, in pages */
+static unsigned long mmpath_sharer_compare(struct mmpath_sharer *s)
 {
 	unsigned long refaults = mmpath_refaults(s->memcg), came = refaults - s->refaults;
 
@@ -239,6 +230,32 @@ static void mmpath_sharer_compare(struct mmpath_sharer *s)
 	}
 	s->came = mmpath_decay(s->came, came);
 	s->refaults = refaults;
+	return came;
+}
+
+/*
+ * Adds the last epoch, and so many of the pages that came back in it as the curve has misses for
+ * the memory there was. More than came back it explains of no other epoch: a program that is
+ * filling its memory has little of it, and misses nothing.
+ */
+static void mmpath_sharer_take_curve(struct mmpath_sharer *s, unsigned long step,
+				     unsigned long other, u64 came)
+{
+	u32 has = mmpath_sharer_has(s, step), had = min(s->had, has);
+	u64 before = s->window[had], missed, lru;
+
+	mutex_lock(&s->dom->lock);
+	mmpath_share_window(&s->share, s->window, &s->dom->mrc, step, other);
+	mutex_unlock(&s->dom->lock);
+	missed = s->window[had] - mmpath_decay(before, 0);
+	lru = s->share.lambda[had];
+	if (mmpath_replaces_well(s->dom)) {
+		mmpath_share_hull(&s->share);
+		missed = mul_u64_u64_div_u64(missed, s->share.lambda[had], max(lru, 1ULL));
+	}
+	s->explained = mmpath_decay(s->explained, 0) +
+		       min(missed, came << MMPATH_WINDOW_FRACTION);
+	s->had = has;
 }
 
 /* What reclaim could not take if it wanted to */
@@ -268,12 +285,12 @@ static bool mmpath_curve_unknown(struct mmpath_domain *dom)
 
 /*
  * Of a program that is logged in bursts, the curve may know nothing of the pages that it comes
- * back to less often than that. If twice as many pages came back as it has misses for the memory
- * that there was, nobody knows what would come of less.
+ * back to less often than that. If it accounts for less than half of those that came back with the
+ * memory that there was, nobody knows what would come of less.
  */
 static bool mmpath_curve_wrong(const struct mmpath_sharer *s)
 {
-	return s->came > 2 * s->expected + (MMPATH_CAME_LEAST << MMPATH_WINDOW_FRACTION);
+	return s->came > 2 * s->explained + (MMPATH_CAME_LEAST << MMPATH_WINDOW_FRACTION);
 }
 
 static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sharer *s,
@@ -281,6 +298,7 @@ static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sh
 {
 	unsigned long fixed = other + mmpath_fixed_pages(s->memcg);
 	unsigned long least = fixed + MMPATH_LEAST_PAGES;
+	bool known;
 
 	least = max(least, READ_ONCE(s->memcg->memory.min));
 	least = max(least, READ_ONCE(s->memcg->memory.low));
@@ -290,8 +308,13 @@ static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sh
 	}
 	if (s->stuck)
 		s->stuck--;
-	if (s->stuck || !s->known || mmpath_curve_unknown(s->dom) || mmpath_curve_wrong(s))
+	known = s->epochs >= MMPATH_WINDOW && !mmpath_curve_unknown(s->dom);
+	s->believed = known && !mmpath_curve_wrong(s);
+	if (s->stuck || !s->believed)
 		least = max(least, mmpath_usage(s->memcg));
+	/* nor is it left with what it was brought to by a curve like that */
+	if (known && !s->believed)
+		least = max(least, b->total / b->nr * b->step);
 	s->share.least = min_t(unsigned long, DIV_ROUND_UP(least, b->step), MMPATH_STEPS);
 	s->share.fixed = min_t(unsigned long, DIV_ROUND_UP(fixed, b->step), s->share.least);
 	if (mem_cgroup_get_nr_swap_pages(s->memcg) <= 0 && s->share.fixed &&
@@ -310,7 +333,6 @@ static void mmpath_sharer_begin(struct mmpath_balancer *b, struct mmpath_sharer 
 	s->had = mmpath_sharer_has(s, b->step);
 	s->share.steps = s->had;
 	mmpath_sharer_set_bounds(b, s, mmpath_other_pages(s->memcg));
-	s->known = true;
 }
 
 static void mmpath_sharer_look(struct mmpath_balancer *b, struct mmpath_sharer *s)
@@ -318,22 +340,23 @@ static void mmpath_sharer_look(struct mmpath_balancer *b, struct mmpath_sharer *
 	unsigned long other;
 
 	mem_cgroup_flush_stats(s->memcg);
-	if (!s->known) {
+	if (!s->epochs++) {
 		mmpath_sharer_begin(b, s);
 		return;
 	}
 	other = mmpath_other_pages(s->memcg);
-	mmpath_sharer_compare(s);
 	mmpath_sharer_take_time(s);
-	mmpath_sharer_take_curve(s, b->step, other);
-	if (mmpath_replaces_well(s->dom))
-		mmpath_share_hull(&s->share);
+	mmpath_sharer_take_curve(s, b->step, other, mmpath_sharer_compare(s));
 	mmpath_sharer_set_bounds(b, s, other);
 }
 
 static void mmpath_sharer_set_target(struct mmpath_balancer *b, struct mmpath_sharer *s)
 {
-	WRITE_ONCE(s->target, min(s->share.steps * b->step, mmpath_limit(s->memcg)));
+	unsigned long target = min(s->share.steps * b->step, mmpath_limit(s->memcg));
+
+	if (b->mode == MMPATH_BALANCE_THROUGHPUT && !s->believed)
+		target = PAGE_COUNTER_MAX;
+	WRITE_ONCE(s->target, target);
 	s->promise = s->share.lambda[s->share.steps] >> MMPATH_WINDOW_SHIFT;
 }
 
@@ -343,10 +366,10 @@ static void mmpath_sharer_restart(struct mmpath_sharer *s)
 	WRITE_ONCE(s->target, PAGE_COUNTER_MAX);
 	memset(s->window, 0, sizeof(s->window));
 	s->came = 0;
-	s->expected = 0;
+	s->explained = 0;
 	s->cpu_window = 0;
 	s->promise = 0;
-	s->known = false;
+	s->epochs = 0;
 }
 
 static void mmpath_balancer_set_step(struct mmpath_balancer *b)

@@ -497,10 +497,11 @@ struct mmpath_balancer;
  * @target: the same in pages, PAGE_COUNTER_MAX: none; read by reclaim
  * @refused: times in this epoch that reclaim could not take from it
  * @stuck: it refused often; counts down each epoch
- * @known: it has had a look at since the step changed
+ * @epochs: in which it was looked at since the step changed
+ * @believed: its curve is known, and does not contradict what came
  * @window: misses at each number of steps, of late; fixed point
  * @came: likewise pages that came back
- * @expected: as its curve has it, with what it @had
+ * @explained: of them those that its curve has as misses, with what it @had
  * @had: steps at the end of the epoch before
  * @cpu_window: and its running time, us
  * @cpu_us: and all of it
@@ -518,9 +519,10 @@ struct mmpath_sharer {
 	unsigned long target;
 	atomic_t refused;
 	unsigned int stuck;
-	bool known;
+	unsigned int epochs;
+	bool believed;
 	u64 window[MMPATH_STEPS + 1];
-	u64 came, expected, cpu_window, cpu_us;
+	u64 came, explained, cpu_window, cpu_us;
 	u32 had;
 	unsigned long refaults;
 	u64 promise, predicted, measured;

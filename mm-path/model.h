@@ -641,6 +641,7 @@ bool mmpath_gives(long mine, long most, long takes);
 
 /* Of late is in about so many epochs, a power of two; newer ones count for more. */
 #define MMPATH_WINDOW_SHIFT	3
+#define MMPATH_WINDOW		(1U << MMPATH_WINDOW_SHIFT)	/* epochs, about */
 #define MMPATH_WINDOW_FRACTION	8	/* bits */
 
 static inline u64 mmpath_decay(u64 window, u64 now)

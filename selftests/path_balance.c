@@ -19,11 +19,12 @@
 #include <linux/mmpath.h>
 #include "path_util.h"
 
-#define NR_CASES	23
+#define NR_CASES	24
 #define NR_WORTH	7
 #define PAB		16
 #define SECONDS		60
 #define EPOCH_MS	"100"
+#define NEW_EPOCHS	12	/* after which something is known of a child, and more */
 
 /* Shared with all programs */
 struct shared {
@@ -497,12 +498,11 @@ static void test_no_swap(void)
 /* Nobody's balance: children of a child, and one that has no curve */
 static void test_others(void)
 {
-	struct job job = { 1024, 6 * 1024, .loop = true };
+	struct job job = { 400, .work = 5000, .loop = true };
 	struct family f;
 	char *leaf, *c;
 	pid_t pid[3];
-	bool good = true;
-	size_t i;
+	bool good;
 
 	begin();
 	family_make(&f, "others", "7M");
@@ -514,12 +514,11 @@ static void test_others(void)
 	pid[2] = path_spawn(c, use, &job);
 	path_track(leaf, false);
 	path_track(c, false);
-	for (i = 0; i < ARRAY_SIZE(pid); i++)
-		good &= path_wait(pid[i], SECONDS) == KSFT_PASS;
-	good &= wait_epochs(&f, 2);
+	good = wait_ready(3) && wait_epochs(&f, NEW_EPOCHS);
 	ksft_print_msg("targets %lld, %lld, %lld\n", target(f.a), target(c), target(leaf));
-	ksft_test_result(good && target(f.a) >= 0 && target(c) == -1 &&
-			 target(leaf) == -1, "cgroups below a child, and one without a curve\n");
+	good &= target(f.a) >= 0 && target(c) == -1 && target(leaf) == -1;
+	ksft_test_result(finish(pid, 3) && good,
+			 "cgroups below a child, and one without a curve\n");
 	path_cg_remove(c);
 	path_cg_remove(leaf);
 	family_remove(&f);
@@ -528,22 +527,55 @@ static void test_others(void)
 /* Of 4 MiB, what @idle has left when @busy wants more than there is; @c is not tracked. */
 static long long left_to(const struct family *f, const char *idle, const char *busy, const char *c)
 {
-	struct job little = { 1024 }, much = { 3072 };
+	struct job little = { 1024 }, few = { 256, .work = 20000 }, much = { 3072, .work = 5000 };
 	long long left;
-	pid_t pid[2];
+	pid_t pid[3];
 	bool good;
 
 	begin();
 	balance(f, "none");
 	pid[0] = path_spawn(idle, hold, &little);
+	/* something has to be known of it, or it competes as ever */
+	pid[1] = path_spawn(busy, use, &few);
 	path_track(c, false);
-	good = wait_ready(1) && balance(f, "throughput") && wait_epochs(f, 3);
-	pid[1] = path_spawn(busy, use, &much);
+	good = wait_ready(2) && balance(f, "throughput") && wait_epochs(f, NEW_EPOCHS);
+	pid[2] = path_spawn(busy, use, &much);
 	path_track(c, false);
-	good &= wait_ready(2) && wait_epochs(f, 20);
+	good &= wait_ready(3) && wait_epochs(f, 20);
 	left = key(idle, "memory.stat", "anon");
 	ksft_print_msg("%lld left, target %lld\n", left, target(f->b));
-	return finish(pid, 2) && good ? left : -1;
+	return finish(pid, 3) && good ? left : -1;
+}
+
+/* Of a new one nothing is known, and who is promised nothing competes as ever. */
+static void test_new(void)
+{
+	struct job job = { 512, .work = 5000 };
+	long long first[2], then;
+	struct family f;
+	pid_t pid;
+	bool good;
+	int i;
+
+	begin();
+	/* long ones, that three are not eight by the time that they have been seen */
+	path_set("epoch_ms", "500");
+	family_make(&f, "new", "8M");
+	pid = path_spawn(f.a, use, &job);
+	good = wait_ready(1);
+	for (i = 0; i < 2; i++) {
+		good &= balance(&f, "none") && balance(&f, i ? "sla" : "throughput") &&
+			wait_epochs(&f, 3);
+		first[i] = target(f.a);
+	}
+	good &= balance(&f, "throughput") && wait_epochs(&f, NEW_EPOCHS);
+	then = target(f.a);
+	ksft_print_msg("targets %lld, %lld, %lld\n", first[0], first[1], then);
+	good &= first[0] == -2 && first[1] > 0 && then > 0;
+	ksft_test_result(finish(&pid, 1) && good,
+			 "who is new has a target only if something is promised\n");
+	path_set("epoch_ms", EPOCH_MS);
+	family_remove(&f);
 }
 
 /* It is left alone when others ask; for more it competes. */
@@ -844,6 +876,7 @@ static void test_all(void)
 	test_cannot_give((struct job){ 1024, .pinned = true }, "pinned");
 	test_no_swap();
 	test_others();
+	test_new();
 	test_untracked();
 	test_wrong_curve();
 	test_storm(path_slow() ? 15 : 6);
