@@ -243,12 +243,62 @@ static void print_refaults(const struct samples *samples, const char *key, const
 	free(total);
 }
 
+/* Of what policies count, these are levels; the rest only grows. */
+static bool is_policy_level(const char *key)
+{
+	return !strcmp(key, "replace_known") || !strcmp(key, "replace_shift") ||
+	       !strcmp(key, "replace_reserve");
+}
+
+static void print_policy(const struct samples *samples, const char *key)
+{
+	bool level = is_policy_level(key);
+	char *name = xasprintf("path_cgroup_%s", key);
+	char *value = xasprintf("%s%s", name, level ? "" : "_total");
+	uint64_t count;
+	size_t i;
+
+	family(name, level ? "gauge" : "counter", NULL,
+	       level ? "Now, see memory.path.stat." :
+		       "Since the policy was set, see memory.path.stat.");
+	for (i = 0; i < samples->count; i++) {
+		const char *text = keyed_get(&samples->list[i].path, key);
+
+		if (text && parse_u64(text, &count))
+			cgroup_value(value, &samples->list[i], count);
+	}
+	free(value);
+	free(name);
+}
+
+/*
+ * memory.path.replace and .balance: the kernel has the same keys for all cgroups, but one may
+ * have gone while it was read.
+ */
+static void print_policies(const struct samples *samples)
+{
+	const struct keyed *path = &samples->list[0].path;
+	uint64_t count;
+	size_t i;
+
+	for (i = 1; i < samples->count && !path->count; i++)
+		path = &samples->list[i].path;
+	for (i = 0; i < path->count; i++) {
+		const char *key = path->keys[i];
+
+		if ((!strncmp(key, "replace_", 8) || !strncmp(key, "balance_", 8)) &&
+		    parse_u64(path->values[i], &count))
+			print_policy(samples, key);
+	}
+}
+
 static void print_cgroups(const struct samples *samples)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(stat_metrics); i++)
 		print_stat(samples, &stat_metrics[i]);
+	print_policies(samples);
 	print_curve_sizes(samples);
 	print_misses(samples);
 	print_refaults(samples, "workingset_refault_anon", "path_cgroup_refault_anon_pages",
