@@ -72,14 +72,14 @@ static void mmpath_memcg_del(struct mmpath_memcg *pm)
 	kfree(pm);
 }
 
-/* Is the owner of @ctx below @css? Who has no owner any more is as well gone. */
-static bool mmpath_memcg_has(struct cgroup_subsys_state *css, struct mmpath_ctx *ctx)
+/* Is the owner of @mm below @css? Who has no owner any more is as well gone. */
+static bool mmpath_memcg_has(struct cgroup_subsys_state *css, struct mm_struct *mm)
 {
 	struct task_struct *owner;
 	bool has = false;
 
 	rcu_read_lock();
-	owner = rcu_dereference(ctx->mm->owner);
+	owner = rcu_dereference(mm->owner);
 	if (owner)
 		has = cgroup_is_descendant(task_css(owner, memory_cgrp_id)->cgroup,
 					   css->cgroup);
@@ -87,24 +87,26 @@ static bool mmpath_memcg_has(struct cgroup_subsys_state *css, struct mmpath_ctx 
 	return has;
 }
 
-static void mmpath_memcg_track_task(struct task_struct *task, struct mmpath_domain *dom)
+/* Of an mm that several processes share, it is the owner who counts. */
+static void mmpath_memcg_track_task(struct mmpath_memcg *pm, struct task_struct *task)
 {
 	struct mm_struct *mm = get_task_mm(task);
 
 	if (!mm)
 		return;
-	mmpath_track(mm, dom);
+	if (mmpath_memcg_has(pm->css, mm))
+		mmpath_track(mm, pm->dom);
 	mmput_async(mm);
 }
 
-static void mmpath_memcg_track_css(struct cgroup_subsys_state *css, struct mmpath_domain *dom)
+static void mmpath_memcg_track_css(struct mmpath_memcg *pm, struct cgroup_subsys_state *css)
 {
 	struct task_struct *task;
 	struct css_task_iter it;
 
 	css_task_iter_start(css, CSS_TASK_ITER_PROCS, &it);
 	while ((task = css_task_iter_next(&it)))
-		mmpath_memcg_track_task(task, dom);
+		mmpath_memcg_track_task(pm, task);
 	css_task_iter_end(&it);
 }
 
@@ -117,7 +119,7 @@ static void mmpath_memcg_sync_in(struct mmpath_memcg *pm)
 		if (!css_tryget_online(css))
 			continue;
 		rcu_read_unlock();
-		mmpath_memcg_track_css(css, pm->dom);
+		mmpath_memcg_track_css(pm, css);
 		rcu_read_lock();
 		css_put(css);
 	}
@@ -130,18 +132,18 @@ static void mmpath_memcg_sync_out(struct mmpath_memcg *pm)
 	unsigned long id;
 
 	mmpath_for_each_ctx(ctx, id)
-		if (mmpath_ctx_in(ctx, pm->dom) && !mmpath_memcg_has(pm->css, ctx))
+		if (mmpath_ctx_in(ctx, pm->dom) && !mmpath_memcg_has(pm->css, ctx->mm))
 			mmpath_untrack(ctx, pm->dom);
 }
 
-/* Let removed cgroups go. */
+/* Let removed cgroups go, and those that have lost the memory controller, and our files with it. */
 static void mmpath_memcg_reap(void)
 {
 	struct mmpath_memcg *pm;
 	unsigned long id;
 
 	xa_for_each(&mmpath_memcgs, id, pm)
-		if (css_is_dying(pm->css))
+		if (css_is_dying(pm->css) || !(pm->css->flags & CSS_VISIBLE))
 			mmpath_memcg_del(pm);
 	mmpath_balance_reap();
 }
@@ -154,6 +156,7 @@ static void mmpath_memcg_sync(void)
 	mutex_lock(&mmpath_memcg_mutex);
 	mmpath_memcg_reap();
 	xa_for_each(&mmpath_memcgs, id, pm) {
+		mmpath_sharer_join(&pm->sharer);
 		mmpath_memcg_sync_out(pm);
 		mmpath_memcg_sync_in(pm);
 	}

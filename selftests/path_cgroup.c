@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,6 +312,79 @@ static void test_removal(void)
 	path_cg_remove(top);
 }
 
+static bool is_untracked(const char *cg)
+{
+	char *text = path_cg_slurp(cg, "memory.path.track");
+	bool is = text && !strcmp(text, "0\n");
+
+	free(text);
+	return is;
+}
+
+/* With the controller of another its state stays, but it has no files of memory. */
+static void test_controller(void)
+{
+	char *top = path_cg(NULL, "controller"), *leaf = path_cg(top, "leaf");
+	struct program prog;
+	bool good;
+
+	path_cg_write(PATH_CGROUP, "cgroup.subtree_control", "+io");
+	path_cg_write(top, "cgroup.subtree_control", "+io");
+	run(&prog);
+	path_track(leaf, true);
+	path_cg_move(leaf, prog.pid);
+	good = path_wait_tracks(leaf, prog.pid, true);
+	good &= !path_cg_write(top, "cgroup.subtree_control", "-memory") && wait_no_contexts() &&
+		!path_cg_write(top, "cgroup.subtree_control", "+memory");
+	ksft_test_result(good && is_untracked(leaf) && go_round(&prog),
+			 "without the controller nobody is tracked\n");
+	end(&prog);
+	path_cg_remove(leaf);
+	path_cg_remove(top);
+}
+
+static int wait_long(void *arg __attribute__((unused)))
+{
+	for (;;)
+		pause();
+	return 0;
+}
+
+/* A process in @arg that has the memory of this one */
+static int share_memory(void *arg)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	pid_t pid = clone(wait_long, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+
+	if (pid < 0 || path_cg_move(arg, pid))
+		return KSFT_FAIL;
+	path_sleep_ms(1500);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return KSFT_PASS;
+}
+
+static void test_shared_memory(void)
+{
+	char *a = path_cg(NULL, "owner"), *b = path_cg(NULL, "guest");
+	int i, seen = 0, ret;
+	pid_t pid;
+
+	path_track(b, true);
+	pid = path_spawn(a, share_memory, b);
+	for (i = 0; i < 100; i++) {
+		seen += stat_of(b, "contexts") != 0;
+		path_sleep_ms(10);
+	}
+	ret = path_wait(pid, 10);
+	if (ret != KSFT_PASS || seen)
+		ksft_print_msg("ended with %d, tracked %d times in a hundred\n", ret, seen);
+	ksft_test_result(ret == KSFT_PASS && !seen,
+			 "of a memory that two share the owner counts\n");
+	path_cg_remove(a);
+	path_cg_remove(b);
+}
+
 static bool shows_addresses(const char *cg, pid_t pid)
 {
 	char *text = path_cg_slurp(cg, "memory.path.regions");
@@ -404,7 +479,7 @@ static void test_delegation(void)
 
 int main(void)
 {
-	path_start(18, 60);
+	path_start(20, 60);
 	path_exact(16);
 	path_set("epoch_ms", "100");
 	test_hierarchy();
@@ -412,6 +487,8 @@ int main(void)
 	test_off();
 	test_epoch();
 	test_removal();
+	test_controller();
+	test_shared_memory();
 	test_delegation();
 	ksft_finished();
 }
