@@ -103,8 +103,19 @@ static long mmpath_excess(const struct mmpath_sharer *s, struct mem_cgroup *asks
 	return excess;
 }
 
-/* RCU protects who asks. */
+/* Does memory.min or memory.low keep all that it has from reclaim in @target? */
+static bool mmpath_keeps(struct mem_cgroup *memcg, struct mem_cgroup *target, bool urgent)
+{
+	return mem_cgroup_below_min(target, memcg) ||
+	       (!urgent && mem_cgroup_below_low(target, memcg));
+}
+
+/*
+ * RCU protects who asks. Who is above his target and may keep that does not stand between
+ * reclaim and those who are less so.
+ */
 static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
+						 struct mem_cgroup *target,
 						 struct mem_cgroup *memcg, long takes,
 						 bool urgent)
 {
@@ -114,6 +125,8 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 
 	list_for_each_entry_srcu(s, &b->sharers, node, srcu_read_lock_held(&mmpath_balance_srcu)) {
 		excess = mmpath_excess(s, asks);
+		if (excess > 0 && mmpath_keeps(s->memcg, target, urgent))
+			excess = 0;
 		most = max(most, excess);
 		if (!mem_cgroup_is_descendant(memcg, s->memcg))
 			continue;
@@ -161,7 +174,8 @@ enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *m
 		    !mem_cgroup_is_descendant(b->memcg, target))
 			continue;
 		rcu_read_lock();
-		verdict = max(verdict, mmpath_balancer_judge(b, memcg, takes, urgent));
+		verdict = max(verdict, mmpath_balancer_judge(b, target, memcg, takes,
+								      urgent));
 		rcu_read_unlock();
 	}
 	srcu_read_unlock(&mmpath_balance_srcu, idx);
@@ -562,7 +576,7 @@ int mmpath_set_balance(struct mem_cgroup *memcg, enum mmpath_balance mode)
 }
 
 /**
- * mmpath_balance_reap() - let removed cgroups go
+ * mmpath_balance_reap() - let cgroups go that are removed, or have lost their files
  *
  * Context: may sleep; mmpath_memcg_mutex is held.
  */
@@ -571,7 +585,7 @@ void mmpath_balance_reap(void)
 	struct mmpath_balancer *b, *next;
 
 	list_for_each_entry_safe(b, next, &mmpath_balancers, node)
-		if (css_is_dying(&b->memcg->css))
+		if (css_is_dying(&b->memcg->css) || !(b->memcg->css.flags & CSS_VISIBLE))
 			mmpath_balancer_destroy(b);
 }
 

@@ -19,9 +19,10 @@
 #include <linux/mmpath.h>
 #include "path_util.h"
 
-#define NR_CASES	24
+#define NR_CASES	26
 #define NR_WORTH	7
 #define PAB		16
+#define MOST_CHILDREN	64
 #define SECONDS		60
 #define EPOCH_MS	"100"
 #define NEW_EPOCHS	12	/* after which something is known of a child, and more */
@@ -392,6 +393,42 @@ static void test_protected(const char *file)
 	family_remove(&f);
 }
 
+/*
+ * More is protected than there is: who may keep what he has above his target is no reason to
+ * spare the one that may not, and to take from those who are protected after all.
+ */
+static void test_protected_most(void)
+{
+	struct job first = { 3000 }, second = { 850 }, busy = { 1536, .work = 2000 };
+	struct family f;
+	pid_t pid[3];
+	long long low;
+	bool good;
+	char *c;
+
+	begin();
+	family_make(&f, "most", "16M");
+	c = path_cg(f.top, "c");
+	path_track(c, true);
+	path_cg_write(f.a, "memory.low", "12M");
+	path_cg_write(f.b, "memory.low", "8M");
+	balance(&f, "fair");
+	pid[0] = path_spawn(f.a, hold, &first);
+	pid[1] = path_spawn(f.b, hold, &second);
+	good = wait_ready(2) && wait_epochs(&f, 20);
+	pid[2] = path_spawn(c, use, &busy);
+	good &= wait_ready(3) && wait_epochs(&f, 20);
+	low = key(f.a, "memory.events", "low") + key(f.b, "memory.events", "low");
+	ksft_print_msg("targets %lld, %lld, %lld of %lld, %lld, %lld; %lld times below memory.low\n",
+		       target(f.a), target(f.b), target(c), key(f.a, "memory.path.target", "usage"),
+		       key(f.b, "memory.path.target", "usage"),
+		       key(c, "memory.path.target", "usage"), low);
+	ksft_test_result(finish(pid, 3) && good && target(f.a) > 0 && !low,
+			 "who may keep more than his target does not hide others\n");
+	path_cg_remove(c);
+	family_remove(&f);
+}
+
 /* It would have all there is. @over: bytes that it may be charged before it has to give */
 static void test_own_limit(const char *file, long long over)
 {
@@ -576,6 +613,33 @@ static void test_new(void)
 			 "who is new has a target only if something is promised\n");
 	path_set("epoch_ms", EPOCH_MS);
 	family_remove(&f);
+}
+
+/* One more than can take part: he does when another has gone. */
+static void test_many(void)
+{
+	char *top = path_cg(NULL, "many"), *child[MOST_CHILDREN + 1], name[16];
+	struct family f = { .top = top };
+	long long full, then;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(child); i++) {
+		snprintf(name, sizeof(name), "%zu", i);
+		child[i] = path_cg(top, name);
+		path_track(child[i], true);
+	}
+	path_cg_write(top, "memory.max", "64M");
+	balance(&f, "fair");
+	full = stat_of(&f, "children");
+	path_track(child[0], false);
+	wait_epochs(&f, 2);
+	then = stat_of(&f, "children");
+	ksft_print_msg("%lld children, and %lld with one less\n", full, then);
+	ksft_test_result(full == MOST_CHILDREN && then == MOST_CHILDREN,
+			 "of more than can take part the next takes a place that is free\n");
+	while (i--)
+		path_cg_remove(child[i]);
+	path_cg_remove(top);
 }
 
 /* It is left alone when others ask; for more it competes. */
@@ -870,6 +934,7 @@ static void test_all(void)
 	test_targets();
 	test_protected("memory.low");
 	test_protected("memory.min");
+	test_protected_most();
 	test_own_limit("memory.max", 0);
 	test_own_limit("memory.high", 128 * PAGE);
 	test_cannot_give((struct job){ 1024, .locked = true }, "locked");
@@ -877,6 +942,7 @@ static void test_all(void)
 	test_no_swap();
 	test_others();
 	test_new();
+	test_many();
 	test_untracked();
 	test_wrong_curve();
 	test_storm(path_slow() ? 15 : 6);
