@@ -250,7 +250,7 @@ static void emul_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int 
 
 static bool emul_trackable(struct vm_area_struct *vma)
 {
-	return vma_is_accessible(vma) && !is_vm_hugetlb_page(vma) &&
+	return vma_is_accessible(vma) && !is_vm_hugetlb_page(vma) && !vma_is_dax(vma) &&
 	       !(vma->vm_flags & (VM_SPECIAL | VM_HUGETLB));
 }
 
@@ -365,7 +365,7 @@ static void emul_protect(struct emul *e, struct vm_area_struct *vma, unsigned lo
 	pmd_t *pmd;
 	pte_t *pte;
 
-	pmd = mm_find_pmd(vma->vm_mm, addr);
+	pmd = mmpath_find_pmd(vma->vm_mm, addr);
 	if (!pmd || !emul_trackable(vma))
 		return;
 	if (huge) {
@@ -416,7 +416,7 @@ static bool emul_mapped_huge(struct vm_area_struct *vma, unsigned long addr)
 	if (!IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) ||
 	    vma->vm_end - vma->vm_start < PMD_SIZE)
 		return false;
-	pmd = mm_find_pmd(vma->vm_mm, addr);
+	pmd = mmpath_find_pmd(vma->vm_mm, addr);
 	return pmd && emul_pmd_huge(pmdp_get_lockless(pmd));
 }
 
@@ -610,7 +610,7 @@ static void emul_protect_rest(struct emul *e, struct vm_area_struct *vma,
 	pmd_t *pmd;
 	pte_t *pte;
 
-	pmd = mm_find_pmd(vma->vm_mm, address);
+	pmd = mmpath_find_pmd(vma->vm_mm, address);
 	pte = pmd ? pte_offset_map_lock(vma->vm_mm, pmd, address, &ptl) : NULL;
 	if (!pte)
 		return;

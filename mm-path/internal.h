@@ -41,6 +41,25 @@ static inline unsigned int mmpath_record_order(unsigned long record)
 	return record >> MMPATH_RECORD_ORDER & 31;
 }
 
+/*
+ * As mm_find_pmd(); but of what a device has mapped by 1 GiB at once there is none, where that
+ * takes the first page for a table.
+ */
+static inline pmd_t *mmpath_find_pmd(struct mm_struct *mm, unsigned long addr)
+{
+	pgd_t *pgd = pgd_offset(mm, addr);
+	p4d_t *p4d;
+	pud_t *pud;
+
+	if (!pgd_present(*pgd))
+		return NULL;
+	p4d = p4d_offset(pgd, addr);
+	if (!p4d_present(*p4d))
+		return NULL;
+	pud = pud_offset(p4d, addr);
+	return pud_present(*pud) && !pud_leaf(*pud) ? pmd_offset(pud, addr) : NULL;
+}
+
 /* Totals since boot; names are files in stats/, see sysfs.c */
 enum mmpath_stat {
 	MMPATH_RECORDS,

@@ -209,6 +209,9 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mem_cgroup *me
 	} else {
 		freed = mmpath_supply(r, memcg, zone, nr, scanned);
 	}
+	/* a limit further below: the oldest pages are most likely others' */
+	if (target != r->memcg && mem_cgroup_is_descendant(target, r->memcg))
+		return freed;
 	if (!own)
 		want = min_t(unsigned long, want, nr);
 	if (mmpath_reserved(r) < want * 3 / 4 && time_after_eq(jiffies, READ_ONCE(r->not_before))) {
@@ -246,7 +249,8 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 	 */
 	if (memcg && !priority && !*reclaimed)
 		mem_cgroup_flush_stats(memcg);
-	return *reclaimed >= nr;
+	/* of several nodes, each gives what reclaim wants, unless we did */
+	return *reclaimed > before && *reclaimed >= nr;
 }
 
 /* The worker */
@@ -301,6 +305,9 @@ static void mmpath_resize(struct mmpath_replacer *r, unsigned long reach)
 
 static bool mmpath_victim(struct mmpath_replacer *r, u64 *page)
 {
+	/* it may have run out of memory meanwhile, and have none */
+	if (!r->dom->lirs)
+		return false;
 	if (r->dom->pools)
 		return mmpath_pools_victim(r->dom->pools, page, &r->key);
 	return mmpath_lirs_victim(&r->lirs, page);
@@ -341,7 +348,7 @@ static void mmpath_keep(struct mmpath_replacer *r, const struct mmpath_batch *b)
 			continue;
 		if (r->dom->pools)
 			mmpath_pools_keep(r->dom->pools, b->key[i], b->page[i]);
-		else
+		else if (r->dom->lirs)
 			mmpath_lirs_keep(&r->lirs, b->page[i]);
 	}
 }

@@ -190,10 +190,11 @@ unsigned long mmpath_supply(struct mmpath_replacer *r, struct mem_cgroup *memcg,
 	return freed;
 }
 
-/* The member of the domain that victims are being taken from */
+/* The member of the domain that victims are being taken from; @why they cannot be, as below */
 struct mmpath_visit {
 	struct mmpath_ctx *ctx;
 	struct mm_struct *mm;
+	enum mmpath_replace_count why;
 };
 
 static void mmpath_visit_end(struct mmpath_visit *v)
@@ -208,20 +209,29 @@ static void mmpath_visit_end(struct mmpath_visit *v)
 	v->mm = NULL;
 }
 
-/* Whose page is @page? False if its program has gone. */
-static bool mmpath_visit(struct mmpath_visit *v, u64 page)
+/*
+ * Whose page is @page? Returns why it cannot be taken: its program has gone, or is changing its
+ * mappings. Who holds mmap_lock may wait for anything, and others wait for us.
+ */
+static enum mmpath_replace_count mmpath_visit(struct mmpath_visit *v, u64 page)
 {
 	u32 id = page >> MMPATH_VPN_BITS;
 
 	if (v->ctx && v->ctx->id == id)
-		return v->mm;
+		return v->why;
 	mmpath_visit_end(v);
+	v->why = MMPATH_GONE;
 	v->ctx = mmpath_ctx_by_id(id);
 	if (!v->ctx || !mmget_not_zero(v->ctx->mm))
-		return false;
-	v->mm = v->ctx->mm;
-	mmap_read_lock(v->mm);
-	return true;
+		return v->why;
+	if (mmap_read_trylock(v->ctx->mm)) {
+		v->mm = v->ctx->mm;
+		v->why = NR_MMPATH_REPLACE_COUNTS;
+	} else {
+		mmput_async(v->ctx->mm);
+		v->why = MMPATH_REFUSED_BUSY;
+	}
+	return v->why;
 }
 
 static unsigned long mmpath_addr(u64 page)
@@ -259,7 +269,7 @@ static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long addr, struct vm_are
 {
 	mmap_assert_locked(mm);
 	*vma = vma_lookup(mm, addr);
-	return *vma && !is_vm_hugetlb_page(*vma) ? mm_find_pmd(mm, addr) : NULL;
+	return *vma && !is_vm_hugetlb_page(*vma) ? mmpath_find_pmd(mm, addr) : NULL;
 }
 
 /* Isolate the page that @pte maps, on @folios. Returns why not, or as above. */
@@ -379,8 +389,8 @@ static void mmpath_isolate_batch(struct mmpath_replacer *r, struct mmpath_batch 
 	unsigned int i;
 
 	for (i = 0; i < b->nr; i++) {
-		why = b->hot[i] ? MMPATH_REFUSED_HOT : MMPATH_GONE;
-		if (!b->hot[i] && mmpath_visit(&v, b->page[i]))
+		why = b->hot[i] ? MMPATH_REFUSED_HOT : mmpath_visit(&v, b->page[i]);
+		if (why == NR_MMPATH_REPLACE_COUNTS)
 			why = mmpath_isolate(r, v.mm, mmpath_addr(b->page[i]), folios);
 		b->tried[i] = why == NR_MMPATH_REPLACE_COUNTS;
 		b->kept[i] = why == MMPATH_REFUSED_BUSY || why == MMPATH_REFUSED_HOT;
@@ -396,7 +406,7 @@ static void mmpath_settle_batch(struct mmpath_replacer *r, struct mmpath_batch *
 	unsigned int i;
 
 	for (i = 0; i < b->nr; i++)
-		if (b->tried[i] && mmpath_visit(&v, b->page[i]))
+		if (b->tried[i] && mmpath_visit(&v, b->page[i]) == NR_MMPATH_REPLACE_COUNTS)
 			b->kept[i] = !mmpath_settle(r, mmpath_pte(v.mm, mmpath_addr(b->page[i])));
 	mmpath_visit_end(&v);
 }

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	44
+#define NR_CASES	45
 #define NR_WORTH	11
 #define FILE_NAME	"memory.path.replace"
 #define PAB		16
@@ -1045,6 +1045,30 @@ static void test_low(void)
 	path_cg_remove(top);
 }
 
+/* What a limit below takes is its own. */
+static void test_below(void)
+{
+	char *top = tracked(NULL, "below", "lru"), *quiet = path_cg(top, "quiet");
+	char *other = path_cg(top, "other");
+	struct job idle = { 512, 1 }, job = { loop_pages(), 3 };
+	long long swapped;
+	pid_t pid;
+	bool good;
+
+	path_cg_write(other, "memory.max", loop_max());
+	begin_hold();
+	pid = path_spawn(quiet, hold, &idle);
+	good = wait_ready(1);
+	good &= path_run(other, loop, &job, 60) == KSFT_PASS;
+	swapped = swap_of(quiet);
+	ksft_print_msg("%lld kB of the quiet one were swapped\n", swapped >> 10);
+	ksft_test_result(end_hold(pid) && good && !swapped,
+			 "a limit further below takes from nobody else\n");
+	path_cg_remove(other);
+	path_cg_remove(quiet);
+	path_cg_remove(top);
+}
+
 /* Who has a policy does not pay for who has none. */
 static void test_share(void)
 {
@@ -1601,6 +1625,7 @@ static void test_all(void)
 	test_reclaim();
 	test_high();
 	test_low();
+	test_below();
 	test_share();
 	test_pressure();
 	test_machine();
