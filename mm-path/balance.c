@@ -160,7 +160,7 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *memcg,
 				 unsigned long takes, bool urgent)
 {
-	enum mmpath_verdict verdict = MMPATH_NO_VERDICT;
+	enum mmpath_verdict verdict = MMPATH_NO_VERDICT, one;
 	struct mmpath_balancer *b;
 	int idx;
 
@@ -174,8 +174,8 @@ enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *m
 		    !mem_cgroup_is_descendant(b->memcg, target))
 			continue;
 		rcu_read_lock();
-		verdict = max(verdict, mmpath_balancer_judge(b, target, memcg, takes,
-								      urgent));
+		one = mmpath_balancer_judge(b, target, memcg, takes, urgent);
+		verdict = max(verdict, one);
 		rcu_read_unlock();
 	}
 	srcu_read_unlock(&mmpath_balance_srcu, idx);

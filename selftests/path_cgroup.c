@@ -343,8 +343,9 @@ static void test_controller(void)
 	path_cg_remove(top);
 }
 
-static int wait_long(void *arg __attribute__((unused)))
+static int wait_long(void *arg)
 {
+	(void)arg;
 	for (;;)
 		pause();
 	return 0;
@@ -353,8 +354,8 @@ static int wait_long(void *arg __attribute__((unused)))
 /* A process in @arg that has the memory of this one */
 static int share_memory(void *arg)
 {
-	static char stack[65536] __attribute__((aligned(16)));
-	pid_t pid = clone(wait_long, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+	static long double stack[4096];	/* aligned as the ABI wants it */
+	pid_t pid = clone(wait_long, stack + ARRAY_SIZE(stack), CLONE_VM | SIGCHLD, NULL);
 
 	if (pid < 0 || path_cg_move(arg, pid))
 		return KSFT_FAIL;
