@@ -487,7 +487,8 @@ void mmpath_sharer_init(struct mmpath_sharer *s, struct mem_cgroup *memcg,
  * mmpath_sharer_join() - take part, if the parent is balanced
  * @s: a cgroup with a curve
  *
- * Of more than MMPATH_MAX_SHARERS the last do not. Context: mmpath_memcg_mutex is held.
+ * Of more than MMPATH_MAX_SHARERS the last do not, until others have left: called again with
+ * each sync. Context: mmpath_memcg_mutex is held.
  */
 void mmpath_sharer_join(struct mmpath_sharer *s)
 {

@@ -325,6 +325,7 @@ static bool is_untracked(const char *cg)
 static void test_controller(void)
 {
 	char *top = path_cg(NULL, "controller"), *leaf = path_cg(top, "leaf");
+	char *had = path_cg_slurp(PATH_CGROUP, "cgroup.subtree_control");
 	struct program prog;
 	bool good;
 
@@ -341,6 +342,9 @@ static void test_controller(void)
 	end(&prog);
 	path_cg_remove(leaf);
 	path_cg_remove(top);
+	if (had && !strstr(had, "io"))
+		path_cg_write(PATH_CGROUP, "cgroup.subtree_control", "-io");
+	free(had);
 }
 
 static int wait_long(void *arg)

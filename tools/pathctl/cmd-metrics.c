@@ -259,8 +259,7 @@ static void print_policy(const struct samples *samples, const char *key)
 	size_t i;
 
 	family(name, level ? "gauge" : "counter", NULL,
-	       level ? "Now, see memory.path.stat." :
-		       "Since the policy was set, see memory.path.stat.");
+	       level ? "Now, see memory.path.stat." : "So far, see memory.path.stat.");
 	for (i = 0; i < samples->count; i++) {
 		const char *text = keyed_get(&samples->list[i].path, key);
 
