@@ -103,6 +103,9 @@ class Figures(unittest.TestCase):
         self.assertFalse(list(bench.disagree(first, {"measured": {"ns": 1004}})))
         self.assertTrue(list(bench.disagree(first, {"measured": {"ns": 1006}})))
         self.assertTrue(list(bench.disagree(first, {"measured": {}})))
+        killed = {"measured": {}, "unfinished": "killed"}
+        self.assertEqual(list(bench.disagree(first, killed)), ["finished in one run only"])
+        self.assertFalse(list(bench.disagree(killed, killed)))
 
     def test_verdicts(self):
         self.assertEqual(bench.verdict({"at_most": 1}, 1), "met")
@@ -115,6 +118,28 @@ class Figures(unittest.TestCase):
         results = [{"workload": "w", "variant": "", "repetition": 1, "measured": {},
                     "figures": {}, "unfinished": "not finished"}]
         self.assertEqual(bench.seen({}, results, {"figure": "f", "at_most": 1}), [("w", None)])
+
+    def test_only_ours_is_missed(self):
+        how = {"name": "t", "variant": "ours", "to": ["stock"], "as": "times as fast"}
+        for killed, rows in (("ours", [("w ours", None)]), ("stock", [])):
+            results = [{"workload": "w", "variant": v, "repetition": 1, "figures": {},
+                        "measured": {"ns": 5}} for v in ("ours", "stock")]
+            next(r for r in results if r["variant"] == killed).update(
+                measured={}, unfinished="killed")
+            asked = {"figure": "t", "at_least": 1}
+            self.assertEqual(bench.seen({"compared": [how]}, results, asked), rows)
+
+    def test_killed(self):
+        run = {"mode": "swap", "policy": "auto", "memory": 60, "pages": 10, "args": "loop",
+               "env": {}}
+        for status, wrong in ((bench.KILLED, bench.Unfinished), (1, bench.Broken),
+                              (bench.LAB_TIMEOUT, bench.Unfinished)):
+            with tempfile.TemporaryDirectory() as out, \
+                    unittest.mock.patch.object(bench, "run_quietly", return_value=status), \
+                    self.assertRaises(wrong):
+                with open(os.path.join(out, "log"), "w", encoding="utf-8") as log:
+                    log.write("reason\n")
+                bench.in_lab({"kind": "virtual"}, run, out)
 
     def test_the_worst_counts(self):
         results = [{"workload": "w", "variant": v, "repetition": n, "measured": {},
