@@ -22,8 +22,14 @@
  * The hooks run under SRCU, which is what keeps a context and its driver data
  * alive there. From a fault only trylocks are used for mutexes: who does not
  * get them leaves the records in the log for the next one. Nothing of ours
- * takes mmap_lock below ctx->lock, and nothing but attach, detach, scan and
- * epochs takes mmpath_mutex; fork and exec do so without any mm lock.
+ * takes mmap_lock below ctx->lock, and nothing but attach, detach and epochs takes
+ * mmpath_mutex; fork and exec do so without any mm lock.
+ *
+ * A program may hold its mmap_lock for as long as it likes, and forks of all that are
+ * tracked want mmpath_mutex. So attach and scans wait for mmap_lock of a program that
+ * runs without mmpath_mutex, and nobody waits with that for ctx->alive, whose owner may
+ * be such a scan; but for who switches drivers, or ends the tracking of a program that
+ * goes on.
  *
  * Lifetime: the table of contexts and mm->mmpath share one reference, others
  * come from mmpath_ctx_next(). A context pins its mm_struct (mmgrab()). With the
@@ -363,7 +369,7 @@ static int mmpath_publish(struct mmpath_ctx *ctx, struct mm_struct *mm,
 {
 	int ret;
 
-	mmap_read_lock(mm);
+	mmap_assert_locked(mm);
 	ret = parent && mm->map_count ? mmpath_copy_regions(ctx, parent) :
 		mmpath_regions_of_mm(ctx, mm);
 	if (!ret)
@@ -373,11 +379,10 @@ static int mmpath_publish(struct mmpath_ctx *ctx, struct mm_struct *mm,
 		if (mmpath_drv->scan)
 			mmpath_drv->scan(ctx, mm);
 	}
-	mmap_read_unlock(mm);
 	return ret;
 }
 
-/* Give @mm, which has a user, a context. */
+/* Give @mm, which has a user, a context. mmap_lock is held for reading. */
 static struct mmpath_ctx *mmpath_attach(struct mm_struct *mm, struct mmpath_ctx *parent)
 {
 	struct mmpath_ctx *ctx;
@@ -456,6 +461,35 @@ static void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	mmpath_ctx_put(ctx);
 }
 
+static bool mmpath_to_attach(struct mm_struct *mm)
+{
+	return mmpath_on() && !rcu_access_pointer(mm->mmpath);
+}
+
+/*
+ * Take mmpath_mutex, and mmap_lock for reading if @mm is to be attached, which is returned.
+ * Neither is held while the other is waited for.
+ */
+static bool mmpath_lock_to_attach(struct mm_struct *mm)
+{
+	for (;;) {
+		mutex_lock(&mmpath_mutex);
+		if (!mmpath_to_attach(mm))
+			return false;
+		if (mmap_read_trylock(mm))
+			return true;
+		mutex_unlock(&mmpath_mutex);
+		mmap_read_lock(mm);
+		if (mutex_trylock(&mmpath_mutex))
+			break;
+		mmap_read_unlock(mm);
+	}
+	if (mmpath_to_attach(mm))
+		return true;
+	mmap_read_unlock(mm);
+	return false;
+}
+
 /**
  * mmpath_track() - track a program for a domain
  * @mm: of the program, with a user
@@ -469,19 +503,20 @@ static void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 {
 	struct mmpath_ctx *ctx;
-	bool new = false;
 	int ret = -ENODEV;
+	bool new;
 
-	mutex_lock(&mmpath_mutex);
+	new = mmpath_lock_to_attach(mm);
 	if (!mmpath_on())
 		goto out;
-	ctx = rcu_dereference_protected(mm->mmpath, lockdep_is_held(&mmpath_mutex));
-	if (!ctx) {
+	if (new) {
 		ctx = mmpath_attach(mm, NULL);
-		new = true;
-	} else if (!mmpath_ctx_in(ctx, dom)) {
+		mmap_read_unlock(mm);
+	} else {
+		ctx = rcu_dereference_protected(mm->mmpath, lockdep_is_held(&mmpath_mutex));
 		/* what it did before in this epoch is counted elsewhere */
-		mmpath_domain_saw_others(dom);
+		if (!mmpath_ctx_in(ctx, dom))
+			mmpath_domain_saw_others(dom);
 	}
 	ret = PTR_ERR_OR_ZERO(ctx);
 	if (!ret)
@@ -568,6 +603,7 @@ static void mmpath_switch_ctx(struct mmpath_ctx *ctx)
 
 	if (!mmget_not_zero(mm))
 		return;
+	mutex_lock(&ctx->alive);
 	mmpath_stop_driver(ctx, mm);
 	mmpath_saw(ctx, &others);
 	mmap_read_lock(mm);
@@ -575,6 +611,7 @@ static void mmpath_switch_ctx(struct mmpath_ctx *ctx)
 	if (!ret && mmpath_drv->scan)
 		mmpath_drv->scan(ctx, mm);
 	mmap_read_unlock(mm);
+	mutex_unlock(&ctx->alive);
 	if (ret)
 		mmpath_count(ctx, MMPATH_ATTACH_FAILED, 1);
 	mmput_async(mm);
@@ -654,7 +691,9 @@ void mmpath_driver_lost(const struct mmpath_driver *drv)
 	mmpath_for_each_ctx(ctx, id) {
 		if (ctx->drv != drv || !mmget_not_zero(ctx->mm))
 			continue;
+		mutex_lock(&ctx->alive);
 		mmpath_stop_driver(ctx, ctx->mm);
+		mutex_unlock(&ctx->alive);
 		mmpath_count(ctx, MMPATH_DRIVER_LOST, 1);
 		mmput_async(ctx->mm);
 	}
@@ -712,11 +751,19 @@ void mmpath_end_burst(struct mmpath_ctx *ctx)
 
 /* Epochs */
 
-/* The driver of @ctx, which neither goes nor loses the mm before mmpath_put_driver(). */
+/*
+ * The driver of @ctx, with mmpath_mutex and ctx->alive, or NULL. It neither goes nor loses the
+ * mm before the latter is let go.
+ */
 static const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx *ctx)
 {
 	mutex_lock(&mmpath_mutex);
-	mutex_lock(&ctx->alive);
+	while (!mutex_trylock(&ctx->alive)) {
+		mutex_unlock(&mmpath_mutex);
+		mutex_lock(&ctx->alive);
+		mutex_unlock(&ctx->alive);
+		mutex_lock(&mmpath_mutex);
+	}
 	/* without users it is about to go */
 	if (ctx->drv && !mmpath_ctx_gone(ctx) && atomic_read(&ctx->mm->mm_users))
 		return ctx->drv;
@@ -725,14 +772,11 @@ static const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx *ctx)
 	return NULL;
 }
 
-static void mmpath_put_driver(struct mmpath_ctx *ctx)
-{
-	mutex_unlock(&ctx->alive);
-	mutex_unlock(&mmpath_mutex);
-}
-
+/* It may take long, be it for mmap_lock or for the size of the program. */
 static void mmpath_scan(const struct mmpath_driver *drv, struct mmpath_ctx *ctx)
 {
+	lockdep_assert_held(&ctx->alive);
+	lockdep_assert_not_held(&mmpath_mutex);
 	if (!drv->scan)
 		return;
 	mmap_read_lock(ctx->mm);
@@ -750,9 +794,10 @@ static void mmpath_control(struct mmpath_ctx *ctx, bool early)
 	WRITE_ONCE(ctx->kicked, false);
 	if (drv->epoch)
 		drv->epoch(ctx, ctx->mm, early);
+	mutex_unlock(&mmpath_mutex);
 	if (early)
 		mmpath_scan(drv, ctx);
-	mmpath_put_driver(ctx);
+	mutex_unlock(&ctx->alive);
 }
 
 static void mmpath_begin_epoch(struct mmpath_ctx *ctx)
@@ -763,8 +808,9 @@ static void mmpath_begin_epoch(struct mmpath_ctx *ctx)
 		return;
 	if (drv->begin)
 		drv->begin(ctx, ctx->mm);
+	mutex_unlock(&mmpath_mutex);
 	mmpath_scan(drv, ctx);
-	mmpath_put_driver(ctx);
+	mutex_unlock(&ctx->alive);
 }
 
 static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
@@ -992,7 +1038,10 @@ static int mmpath_join(struct mm_struct *mm, struct mmpath_ctx *parent)
 
 	if (!mmpath_on() || rcu_access_pointer(mm->mmpath))
 		return 0;
+	/* nobody else holds the lock of a new mm for long */
+	mmap_read_lock(mm);
 	ctx = mmpath_attach(mm, parent);
+	mmap_read_unlock(mm);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
 	/* mmpath_mutex keeps the parent's domains as they are */

@@ -88,7 +88,7 @@ struct emul_pab {
 
 /*
  * @lock protects the PABs, the filter and @shift. What follows @faults belongs
- * to the epoch, under mmpath_mutex: @faults_seen, @hook_seen, @fed_seen and
+ * to the epoch, under ctx->alive: @faults_seen, @hook_seen, @fed_seen and
  * @cpu_ns when it began, @burst_ns what the program ran in it before the pause;
  * @resuming: the pause was that of the epoch before.
  * A scan is due when @scan_now, or @next_scan has come; pages of the sample of

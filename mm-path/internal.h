@@ -285,7 +285,7 @@ struct mmpath_counter {
  *	sleep. Runs under mmpath_mutex unless exiting.
  * @scan: bring the page tables into line with what is tracked: once after
  *	attach(), after every begin() and every early epoch(). mmap_lock is held for
- *	reading. May be absent.
+ *	reading, and after attach() also mmpath_mutex, else ctx->alive. May be absent.
  * @clean: @mm was copied from a tracked mm and is not tracked itself: undo
  *	what was inherited. Nobody else knows @mm. May be absent.
  * @epoch: called at the end of each epoch, to control the cost. May change

@@ -526,11 +526,12 @@ static void kt_exit_waits(struct kunit *test)
 	atomic_inc(&ctx->mm->mm_users);
 	KUNIT_ASSERT_PTR_EQ(test, mmpath_get_driver(ctx), &drv);
 	atomic_dec(&ctx->mm->mm_users);
+	mutex_unlock(&mmpath_mutex);
 	INIT_WORK_ONSTACK(&work, kt_exit_fn);
 	queue_work(system_unbound_wq, &work);
 	msleep(20);
 	KUNIT_EXPECT_FALSE(test, mmpath_ctx_gone(ctx));
-	mmpath_put_driver(ctx);
+	mutex_unlock(&ctx->alive);
 	flush_work(&work);
 	destroy_work_on_stack(&work);
 	KUNIT_EXPECT_TRUE(test, mmpath_ctx_gone(ctx));
@@ -539,6 +540,113 @@ static void kt_exit_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mmpath_mrc_records(&dom->mrc, MMPATH_MRC_TOTAL), 1);
 	mmpath_domain_destroy(dom);
 	mmpath_ctx_put(ctx);
+}
+
+static atomic_t kt_scans = ATOMIC_INIT(0);
+
+static void kt_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	atomic_inc(&kt_scans);
+}
+
+struct kt_busy {
+	struct work_struct begin, kick, attach;
+	struct mmpath_ctx *ctx;
+	struct mm_struct *mm;
+	bool attached;
+};
+
+static void kt_begin_fn(struct work_struct *work)
+{
+	mmpath_begin_epoch(container_of(work, struct kt_busy, begin)->ctx);
+}
+
+static void kt_kick_fn(struct work_struct *work)
+{
+	mmpath_control(container_of(work, struct kt_busy, kick)->ctx, true);
+}
+
+static void kt_attach_fn(struct work_struct *work)
+{
+	struct kt_busy *busy = container_of(work, struct kt_busy, attach);
+
+	busy->attached = mmpath_lock_to_attach(busy->mm);
+	if (busy->attached)
+		mmap_read_unlock(busy->mm);
+	mutex_unlock(&mmpath_mutex);
+}
+
+/* Somebody waits for the lock of @mm, within some seconds. */
+static bool kt_waited_for(struct mm_struct *mm)
+{
+	int i;
+
+	for (i = 0; i < 500 && !rwsem_is_contended(&mm->mmap_lock); i++)
+		msleep(20);
+	return i < 500;
+}
+
+/* Nobody has mmpath_mutex for long. */
+static bool kt_others_go_on(void)
+{
+	int i;
+
+	msleep(20);
+	for (i = 0; i < 250; i++) {
+		if (mutex_trylock(&mmpath_mutex)) {
+			mutex_unlock(&mmpath_mutex);
+			return true;
+		}
+		msleep(20);
+	}
+	return false;
+}
+
+/* A program that holds its mmap_lock holds up who works for it, and nobody else. */
+static void kt_busy_mm(struct kunit *test)
+{
+	static const struct mmpath_driver drv = { .name = "kunit", .scan = kt_scan };
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	struct kt_busy busy = { .ctx = ctx, .mm = mm_alloc() };
+
+	KUNIT_ASSERT_NOT_NULL(test, busy.mm);
+	atomic_inc(&ctx->mm->mm_users);
+	rcu_assign_pointer(ctx->mm->mmpath, ctx);
+	ctx->drv = &drv;
+	atomic_set(&kt_scans, 0);
+	INIT_WORK_ONSTACK(&busy.begin, kt_begin_fn);
+	INIT_WORK_ONSTACK(&busy.kick, kt_kick_fn);
+	INIT_WORK_ONSTACK(&busy.attach, kt_attach_fn);
+	static_branch_inc(&mmpath_key);
+	mmap_write_lock(ctx->mm);
+	mmap_write_lock_nested(busy.mm, SINGLE_DEPTH_NESTING);
+	queue_work(system_unbound_wq, &busy.begin);
+	KUNIT_EXPECT_TRUE(test, kt_waited_for(ctx->mm));
+	KUNIT_EXPECT_TRUE(test, kt_others_go_on());
+	/* which waits for the other to be over */
+	queue_work(system_unbound_wq, &busy.kick);
+	KUNIT_EXPECT_TRUE(test, kt_others_go_on());
+	queue_work(system_unbound_wq, &busy.attach);
+	KUNIT_EXPECT_TRUE(test, kt_waited_for(busy.mm));
+	KUNIT_EXPECT_TRUE(test, kt_others_go_on());
+	KUNIT_EXPECT_EQ(test, atomic_read(&kt_scans), 0);
+	mmap_write_unlock(busy.mm);
+	mmap_write_unlock(ctx->mm);
+	flush_work(&busy.attach);
+	flush_work(&busy.begin);
+	flush_work(&busy.kick);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kt_scans), 2);
+	KUNIT_EXPECT_TRUE(test, busy.attached);
+	static_branch_dec(&mmpath_key);
+	destroy_work_on_stack(&busy.begin);
+	destroy_work_on_stack(&busy.kick);
+	destroy_work_on_stack(&busy.attach);
+	ctx->drv = NULL;
+	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+	atomic_dec(&ctx->mm->mm_users);
+	mmput(busy.mm);
+	kt_ctx_end(test, ctx, dom);
 }
 
 static const struct task_struct *kt_task;
@@ -602,6 +710,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_stopped_stays),
 	KUNIT_CASE(kt_switch_driver),
 	KUNIT_CASE(kt_exit_waits),
+	KUNIT_CASE(kt_busy_mm),
 	KUNIT_CASE(kt_borrowed_mm),
 	{}
 };
