@@ -649,6 +649,40 @@ static void kt_busy_mm(struct kunit *test)
 	kt_ctx_end(test, ctx, dom);
 }
 
+static struct mmpath_ctx *kt_logged_late;
+
+/* While it is drained four more accesses are counted, and logged. */
+static void kt_drain_late(void)
+{
+	int i;
+
+	atomic64_add(4, &kt_logged_late->accesses);
+	for (i = 0; i < 4; i++)
+		mmpath_log(kt_logged_late, kt_page(i & 1));
+}
+
+/* What the end of an epoch counts, it has the records of. */
+static void kt_epoch_is_whole(struct kunit *test)
+{
+	static const struct mmpath_driver drv = { .name = "kunit", .drain = kt_drain_late };
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+
+	kt_logged_late = ctx;
+	rcu_assign_pointer(ctx->mm->mmpath, ctx);
+	kt_four_touches(ctx);
+	atomic64_set(&ctx->accesses, 40);
+	ctx->unseen = true;
+	ctx->drv = &drv;
+	mmpath_close_epoch(ctx, 1000);
+	ctx->drv = NULL;
+	mmpath_domain_close_epoch(dom);
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 40);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&ctx->accesses), 4);
+	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+	kt_ctx_end(test, ctx, dom);
+}
+
 static const struct task_struct *kt_task;
 static const struct mmpath_ctx *kt_used;
 
@@ -711,6 +745,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_switch_driver),
 	KUNIT_CASE(kt_exit_waits),
 	KUNIT_CASE(kt_busy_mm),
+	KUNIT_CASE(kt_epoch_is_whole),
 	KUNIT_CASE(kt_borrowed_mm),
 	{}
 };
