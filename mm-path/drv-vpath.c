@@ -19,11 +19,12 @@
  * are scaled to the accesses that its counters tell; those can be wrong, and do no
  * more harm than that.
  *
- * Locks: vpath.drain_lock is outside ctx->lock and inside ctx->alive and mmap_lock,
- * for the hooks of mappings drain before they change regions. A unit's registers are
- * written on its own CPU with interrupts off, but for the tail, which belongs to
- * the drain. vpath.bar and the units come and go on their own CPUs (CPU hotplug
- * callbacks) and under drain_lock; so nothing that holds it may wait for cpus_read_lock().
+ * Locks: drain_lock (mmpath_vpath_drain_lock) is outside ctx->lock and inside ctx->alive
+ * and mmap_lock, for the hooks of mappings drain before they change regions. A unit's
+ * registers are written on its own CPU with interrupts off, but for the tail, which
+ * belongs to the drain. vpath.bar and the units come and go on their own CPUs (CPU
+ * hotplug callbacks) and under drain_lock; so nothing that holds it may wait for
+ * cpus_read_lock(). What all this costs is in vpath-cost.c.
  */
 #define pr_fmt(fmt) "mmpath: vpath: " fmt
 
@@ -35,32 +36,14 @@
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/sched/clock.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
 #include <asm/irq_regs.h>
 #include <asm/ptrace.h>
 #include <uapi/linux/mmpath_vpath.h>
-#include "internal.h"
+#include "vpath.h"
 
-enum vpath_param {
-	VPATH_PARAM_PAB_ENTRIES,
-	VPATH_PARAM_PAB_WAYS,
-	VPATH_PARAM_TLB_ENTRIES,
-	VPATH_PARAM_TLB_WAYS,
-	VPATH_PARAM_TLB_TAGGED,
-	VPATH_PARAM_FILTER_ENTRIES,
-	VPATH_PARAM_RELOG,
-	VPATH_PARAM_SAMPLE_SHIFT,
-	VPATH_PARAM_DUTY_PERCENT,
-	VPATH_PARAM_DUTY_PERIOD,
-	VPATH_PARAM_INTERRUPT,
-	VPATH_PARAM_THRESHOLD,
-	VPATH_PARAM_OVERHEAD_TARGET,
-	NR_VPATH_PARAMS,
-};
-
-static struct mmpath_param vpath_params[NR_VPATH_PARAMS + 1] = {
+struct mmpath_param mmpath_vpath_params[NR_VPATH_PARAMS + 1] = {
 	[VPATH_PARAM_PAB_ENTRIES]	= { "pab_entries", 2048, 128, 32768, true },
 	[VPATH_PARAM_PAB_WAYS]		= { "pab_ways", 16, 1, 32768, true },
 	[VPATH_PARAM_TLB_ENTRIES]	= { "tlb_entries", 128, 1, 4096, true },
@@ -84,10 +67,9 @@ struct vpath_log {
 };
 
 /**
- * struct vpath - the device
- * @drain_lock: protects @bar, @logs, @nr_logs and everything below
+ * struct vpath - the device; under drain_lock, where nothing else is said
  * @bar: its memory, NULL without a device
- * @header: the beginning of it, as it was when the device was found
+ * @header: the beginning of it, as it was when the device was found; the tick reads it too
  * @nr_logs: units it has
  * @logs: of each unit
  * @broken: it said what cannot be, or is being taken away
@@ -95,12 +77,11 @@ struct vpath_log {
  * @late: records of contexts that had gone, since boot
  * @skipped: records that were not delivered, since boot
  * @started: the driver is in use; written under mmpath_mutex
- * @ctxs: contexts by number
- * @next_number: to be given out
+ * @ctxs: contexts by number; xa_lock, read under RCU
+ * @next_number: to be given out; written under mmpath_mutex
  * @most: largest number that was given out
  */
 struct vpath {
-	struct mutex drain_lock;	/* see above */
 	char *bar;
 	struct vpath_device header;
 	unsigned int nr_logs;
@@ -113,8 +94,9 @@ struct vpath {
 	u32 next_number, most;
 };
 
+DEFINE_MUTEX(mmpath_vpath_drain_lock);	/* see above */
+
 static struct vpath vpath = {
-	.drain_lock = __MUTEX_INITIALIZER(vpath.drain_lock),
 	.ctxs = XARRAY_INIT(vpath.ctxs, XA_FLAGS_ALLOC1),
 };
 
@@ -141,51 +123,6 @@ struct vpath_cpu {
 
 static DEFINE_PER_CPU(struct vpath_cpu, vpath_cpus);
 
-/* How far a program has come */
-struct vpath_time {
-	u64 cpu_ns, wall_ns;
-	unsigned long major;
-};
-
-/**
- * struct vpath_ctx - what the driver knows of a context; what drains read is written under
- *	drain_lock, all but @inside_ns and @choked under ctx->alive
- * @inside_ns: what drains took in the program itself
- * @thinned: cost when it was so much that a drain has made the sample coarser; 0 since
- *	that is dealt with
- * @choked: it cost so much again that its records are not delivered, until then
- * @hook_seen: cost when the while that is judged began, an epoch or less
- * @inside_seen: @inside_ns then
- * @seen: how far it had come
- * @debt_ns: cost so far beyond the target, as of then; not less than 0
- * @excess_ns: and beyond what is aimed at, but not of more than two epochs
- * @epochs: since its sample changed or it rested
- * @own_then: @ctx->own_ns then
- * @cost_then: @ctx->cost_ns then
- * @records_then: its records then
- * @record_ns: what one took lately, when there were many; 0 if there never were
- * @rested: it rested in this epoch
- * @awake: and shall not in the next
- */
-struct vpath_ctx {
-	u64 inside_ns;
-	u64 thinned;
-	bool choked;
-	u64 hook_seen, inside_seen;
-	struct vpath_time seen;
-	s64 debt_ns, excess_ns;
-	unsigned int epochs;
-	u64 own_then, cost_then;
-	unsigned long records_then;
-	u64 record_ns;
-	bool rested, awake;
-};
-
-static unsigned long vpath_param(enum vpath_param which)
-{
-	return READ_ONCE(vpath_params[which].val);
-}
-
 /*
  * Commands are instructions. On a CPU without the device they do nothing, so the
  * registers say whether one was obeyed. Interrupts are off.
@@ -202,7 +139,7 @@ static DECLARE_WORK(vpath_lost_work, vpath_lost_fn);
 
 static void vpath_break(const char *why)
 {
-	lockdep_assert_held(&vpath.drain_lock);
+	lockdep_assert_held(&mmpath_vpath_drain_lock);
 	if (vpath.broken)
 		return;
 	WRITE_ONCE(vpath.broken, true);
@@ -214,12 +151,6 @@ static void vpath_break(const char *why)
 /* Draining */
 
 #define VPATH_BATCH	64
-#define VPATH_MAJOR_NS	(100 * NSEC_PER_USEC)
-#define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
-#define VPATH_GOOD_SAMPLE	128	/* and more not much more */
-#define VPATH_LOOK_EPOCHS	3	/* at a sample that keeps the target */
-#define VPATH_MANY_RECORDS	1024	/* in them, to tell what one takes */
-#define VPATH_CURVE_PART	2	/* one in so many of the target, without a policy */
 #define VPATH_FREE_EVERY	1024U	/* records */
 
 /* No record has this number: it takes more than 32 bits. */
@@ -253,155 +184,6 @@ static void vpath_feed(struct vpath_drain *d)
 	cond_resched();
 }
 
-static struct vpath_time vpath_now(struct mm_struct *mm)
-{
-	return (struct vpath_time){
-		.cpu_ns = mmpath_cpu_ns(mm),
-		.wall_ns = local_clock(),
-		.major = mmpath_major_faults(mm),
-	};
-}
-
-/*
- * Of the time in which the program did not run, what it waited for swap: for as many
- * faults as there were, on a fast disk.
- */
-static u64 vpath_wait_ns(const struct vpath_time *seen, const struct vpath_time *now)
-{
-	u64 cpu_ns = now->cpu_ns - seen->cpu_ns, wall_ns = now->wall_ns - seen->wall_ns;
-
-	if (now->major <= seen->major || wall_ns <= cpu_ns)
-		return 0;
-	return min(wall_ns - cpu_ns, (now->major - seen->major) * VPATH_MAJOR_NS);
-}
-
-/*
- * What the program has taken by itself since @v->seen, as far as is known; not 0. It
- * may have gone, and its time with it.
- */
-static u64 vpath_own_ns(const struct vpath_ctx *v, const struct vpath_time *now)
-{
-	u64 cpu_ns = v->seen.cpu_ns + READ_ONCE(v->inside_ns) - v->inside_seen;
-
-	if (now->cpu_ns <= cpu_ns)
-		return 1;
-	return now->cpu_ns - cpu_ns + vpath_wait_ns(&v->seen, now);
-}
-
-/* And what drains took for it */
-static u64 vpath_hook_ns(const struct mmpath_ctx *ctx)
-{
-	const struct vpath_ctx *v = ctx->drv_data;
-
-	return atomic64_read(&ctx->hook_ns) - v->hook_seen;
-}
-
-static unsigned int vpath_cost_permille(const struct mmpath_ctx *ctx,
-					const struct vpath_time *now)
-{
-	return mmpath_permille(vpath_hook_ns(ctx), vpath_own_ns(ctx->drv_data, now));
-}
-
-/* What an epoch may cost of a program that runs all the time */
-static u64 vpath_allowed_ns(void)
-{
-	return vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * READ_ONCE(mmpath_config.epoch_ms) *
-	       (NSEC_PER_MSEC / 100);
-}
-
-/* What it has cost beyond so much, with what is not accounted for yet */
-static s64 vpath_beyond_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now,
-			   s64 before_ns, unsigned long permille)
-{
-	u64 own_ns = vpath_own_ns(ctx->drv_data, now);
-
-	if (!permille)
-		return 0;
-	before_ns += vpath_hook_ns(ctx) - div_u64(own_ns * permille, 1000);
-	return max(before_ns, 0LL);
-}
-
-static s64 vpath_debt_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now)
-{
-	const struct vpath_ctx *v = ctx->drv_data;
-
-	return vpath_beyond_ns(ctx, now, v->debt_ns,
-			       vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10);
-}
-
-/*
- * In the long run a curve alone is not worth all of the target. What it has cost beyond
- * its share is not held against it for ever, as what is beyond the target is: the set-up
- * of a program would be paid for by a long blindness.
- */
-static unsigned int vpath_share(const struct mmpath_ctx *ctx)
-{
-	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10;
-
-	return mmpath_ctx_has_policy(ctx) ? target : target / VPATH_CURVE_PART;
-}
-
-static s64 vpath_excess_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now)
-{
-	const struct vpath_ctx *v = ctx->drv_data;
-
-	return min(vpath_beyond_ns(ctx, now, v->excess_ns, vpath_share(ctx)),
-		   (s64)vpath_allowed_ns() * 2);
-}
-
-/* The coarsest sample that says something of so many pages, or @shift */
-static unsigned int vpath_coarsest(unsigned long pages, unsigned int shift)
-{
-	unsigned int most = max(fls_long(pages / VPATH_LEAST_SAMPLE), shift + 1U) - 1;
-
-	return min(most, MMPATH_MAX_SHIFT);
-}
-
-/*
- * What an epoch may cost is all it gets, however much there still is in the log: who is
- * kicked to make that less waits for this drain. So the rest of the log is sampled here, for
- * of pages that are skipped nobody knows the order, and in a set-up those may be nearly all.
- */
-static void vpath_thin(struct mmpath_ctx *ctx, unsigned int times)
-{
-	unsigned int shift = READ_ONCE(ctx->shift), most;
-	struct vpath_ctx *v = ctx->drv_data;
-
-	lockdep_assert_held(&vpath.drain_lock);
-	most = vpath_coarsest(get_mm_rss(ctx->mm), shift);
-	if (shift == most) {
-		WRITE_ONCE(v->choked, true);
-		return;
-	}
-	mmpath_coarsen(ctx, min(shift + fls(times), most));
-	v->thinned = atomic64_read(&ctx->hook_ns);
-}
-
-/*
- * Too expensive for the epoch to end like this? It is not by what a few ms of it cost: a
- * program is not the same all the time.
- */
-static void vpath_judge(struct mmpath_ctx *ctx)
-{
-	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10, permille;
-	struct vpath_ctx *v = ctx->drv_data;
-	u64 enough_ns = vpath_allowed_ns() / 2;
-	struct vpath_time now;
-
-	/* to look at what is not sampled takes longer than to skip it, but not much */
-	if (v->thinned)
-		enough_ns = v->thinned - v->hook_seen + 2 * vpath_allowed_ns();
-	if (!target || READ_ONCE(v->choked) || vpath_hook_ns(ctx) < enough_ns)
-		return;
-	now = vpath_now(ctx->mm);
-	permille = vpath_cost_permille(ctx, &now);
-	if (permille <= target)
-		return;
-	if (vpath_debt_ns(ctx, &now) >= (s64)vpath_allowed_ns())
-		vpath_thin(ctx, permille / target);
-	mmpath_kick(ctx);
-}
-
 static void vpath_charge(struct vpath_drain *d)
 {
 	u64 now = local_clock();
@@ -414,7 +196,7 @@ static void vpath_charge(struct vpath_drain *d)
 		atomic64_add(now - d->since, &d->ctx->hook_ns);
 		if (current->mm == d->ctx->mm)
 			WRITE_ONCE(v->inside_ns, v->inside_ns + now - d->since);
-		vpath_judge(d->ctx);
+		mmpath_vpath_judge(d->ctx);
 	}
 	d->fed = 0;
 	d->since = now;
@@ -555,7 +337,7 @@ static void __vpath_drain(void)
 	struct vpath_log *log;
 	u32 limit;
 
-	lockdep_assert_held(&vpath.drain_lock);
+	lockdep_assert_held(&mmpath_vpath_drain_lock);
 	if (vpath.broken)
 		return;
 	vpath_look();
@@ -564,11 +346,16 @@ static void __vpath_drain(void)
 	vpath_charge(&d);
 }
 
-static void vpath_drain(void)
+/**
+ * mmpath_vpath_drain() - feed all that was logged so far to the models
+ *
+ * Context: may sleep; takes drain_lock and the locks of contexts and domains.
+ */
+void mmpath_vpath_drain(void)
 {
-	mutex_lock(&vpath.drain_lock);
+	mutex_lock(&mmpath_vpath_drain_lock);
 	__vpath_drain();
-	mutex_unlock(&vpath.drain_lock);
+	mutex_unlock(&mmpath_vpath_drain_lock);
 }
 
 static void vpath_work_fn(struct callback_head *work)
@@ -579,12 +366,12 @@ static void vpath_work_fn(struct callback_head *work)
 	 * Not a trylock, though somebody who has the lock drains: a program logs
 	 * ten times as fast as that, and must not go on meanwhile.
 	 */
-	vpath_drain();
+	mmpath_vpath_drain();
 }
 
 static void vpath_drain_fn(struct work_struct *work)
 {
-	vpath_drain();
+	mmpath_vpath_drain();
 }
 
 static DECLARE_WORK(vpath_drain_work, vpath_drain_fn);
@@ -621,7 +408,7 @@ static irqreturn_t vpath_interrupt(int irq, void *data)
 
 static irqreturn_t vpath_interrupt_thread(int irq, void *data)
 {
-	vpath_drain();
+	mmpath_vpath_drain();
 	return IRQ_HANDLED;
 }
 
@@ -697,6 +484,16 @@ static void vpath_use_context(const struct mmpath_ctx *ctx)
 static void vpath_use_current(void *unused)
 {
 	mmpath_use_mm(current->mm);
+}
+
+/**
+ * mmpath_vpath_tell_cpus() - have CPUs told anew which context runs there
+ *
+ * For whose sample or rest has changed. Context: may sleep.
+ */
+void mmpath_vpath_tell_cpus(void)
+{
+	on_each_cpu(vpath_use_current, NULL, 1);
 }
 
 /* Not through the hook: that serves the next driver by now. */
@@ -796,20 +593,20 @@ static int vpath_usable(void)
 {
 	int ret = 0;
 
-	mutex_lock(&vpath.drain_lock);
+	mutex_lock(&mmpath_vpath_drain_lock);
 	if (!vpath.bar || vpath.broken)
 		ret = -ENODEV;
 	else if (!vpath_fits(&vpath.header))
 		ret = -ERANGE;
-	mutex_unlock(&vpath.drain_lock);
+	mutex_unlock(&mmpath_vpath_drain_lock);
 	return ret;
 }
 
 static int vpath_found_broken(const char *why)
 {
-	mutex_lock(&vpath.drain_lock);
+	mutex_lock(&mmpath_vpath_drain_lock);
 	vpath_break(why);
-	mutex_unlock(&vpath.drain_lock);
+	mutex_unlock(&mmpath_vpath_drain_lock);
 	return -EIO;
 }
 
@@ -848,7 +645,7 @@ static int vpath_enter(struct mmpath_ctx *ctx, u32 *number)
 
 	if (ret < 0)
 		return ret;
-	mutex_lock(&vpath.drain_lock);
+	mutex_lock(&mmpath_vpath_drain_lock);
 	if (vpath.bar && !vpath.broken) {
 		vpath.most = max(vpath.most, *number);
 		ret = 0;
@@ -856,7 +653,7 @@ static int vpath_enter(struct mmpath_ctx *ctx, u32 *number)
 		xa_erase(&vpath.ctxs, *number);
 		ret = -ENODEV;
 	}
-	mutex_unlock(&vpath.drain_lock);
+	mutex_unlock(&mmpath_vpath_drain_lock);
 	return ret;
 }
 
@@ -868,9 +665,8 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 
 	if (!v)
 		return -ENOMEM;
-	v->seen = vpath_now(ctx->mm);
-	v->hook_seen = atomic64_read(&ctx->hook_ns);
 	ctx->drv_data = v;
+	mmpath_vpath_begin_cost(ctx);
 	ret = vpath_enter(ctx, &number);
 	if (ret) {
 		ctx->drv_data = NULL;
@@ -883,245 +679,6 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 	return 0;
 }
 
-/*
- * The time of drains is a cost, and the program's own where it drained itself. None adds to
- * it or judges by it meanwhile. Returns whether one has made the sample coarser since.
- */
-static bool vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
-{
-	struct vpath_ctx *v = ctx->drv_data;
-	bool thinned;
-	u64 hook_ns;
-
-	mutex_lock(&vpath.drain_lock);
-	hook_ns = atomic64_read(&ctx->hook_ns);
-	v->excess_ns = vpath_excess_ns(ctx, now);
-	v->debt_ns = vpath_debt_ns(ctx, now);
-	WRITE_ONCE(ctx->own_ns, ctx->own_ns + vpath_own_ns(v, now));
-	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + hook_ns - v->hook_seen);
-	if (now->cpu_ns > v->seen.cpu_ns)
-		v->seen = *now;
-	v->hook_seen = hook_ns;
-	v->inside_seen = v->inside_ns;
-	thinned = v->thinned;
-	v->thinned = 0;
-	mutex_unlock(&vpath.drain_lock);
-	return thinned;
-}
-
-/* A sample is judged by the epochs from here on. */
-static void vpath_look_anew(const struct mmpath_ctx *ctx)
-{
-	struct vpath_ctx *v = ctx->drv_data;
-
-	v->epochs = 0;
-	v->own_then = ctx->own_ns;
-	v->cost_then = ctx->cost_ns;
-	v->records_then = atomic_long_read(&ctx->stat[MMPATH_RECORDS]);
-}
-
-static void vpath_set_resting(struct mmpath_ctx *ctx, bool resting)
-{
-	vpath_look_anew(ctx);
-	WRITE_ONCE(ctx->resting, resting);
-	on_each_cpu(vpath_use_current, NULL, 1);
-}
-
-/*
- * There is no coarser sample to go to. If it has cost what an epoch may, or nearly, the
- * burst is over, and the context rests until it owes nothing any more.
- */
-static void vpath_rest(struct mmpath_ctx *ctx)
-{
-	struct vpath_ctx *v = ctx->drv_data;
-
-	if (v->excess_ns < (s64)(vpath_allowed_ns() * 3 / 4))
-		return;
-	WRITE_ONCE(ctx->blind, true);
-	v->rested = true;
-	vpath_set_resting(ctx, true);
-	vpath_drain();
-	mmpath_end_burst(ctx);
-}
-
-static void vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
-{
-	struct vpath_ctx *v = ctx->drv_data;
-
-	if (!v->awake)
-		return;
-	v->awake = false;
-	vpath_set_resting(ctx, false);
-}
-
-/* What was logged before costs what it costs, and says nothing of what comes. */
-static void vpath_tell_shift(struct mmpath_ctx *ctx, struct mm_struct *mm)
-{
-	struct vpath_time now;
-
-	on_each_cpu(vpath_use_current, NULL, 1);
-	vpath_drain();
-	now = vpath_now(mm);
-	vpath_account(ctx, &now);
-	vpath_look_anew(ctx);
-}
-
-static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsigned int shift)
-{
-	mmpath_set_shift(ctx, shift);
-	vpath_tell_shift(ctx, mm);
-}
-
-/*
- * What is aimed at with a sample of so many pages is the target >> slack. A policy makes use
- * of what it can get, a contest that leaves all to the kernel of half of it; a curve is
- * hardly better for more, but for a small sample.
- */
-static unsigned int vpath_slack(const struct mmpath_ctx *ctx, unsigned long pages)
-{
-	if (!mmpath_ctx_has_policy(ctx))
-		return pages >= VPATH_GOOD_SAMPLE ? 2 : 1;
-	return mmpath_ctx_policy_acts(ctx) ? 0 : 1;
-}
-
-/* How coarse must the sample of @pages be, if at @shift it costs @times the target? */
-static unsigned int vpath_coarser(const struct mmpath_ctx *ctx, unsigned long pages,
-				  unsigned int shift, unsigned int times)
-{
-	unsigned int more = shift + fls(times);
-
-	more += vpath_slack(ctx, pages >> more >> 2);
-	return min(more, vpath_coarsest(pages, shift));
-}
-
-/*
- * By how many powers of two can the sample be finer, if so much may be had? What a record
- * takes is known from when there were many; what epochs take without any, is the rest.
- */
-static unsigned int vpath_finer(struct vpath_ctx *v, u64 cost_ns, u64 records, u64 may_ns,
-				unsigned int most)
-{
-	unsigned int finer = 0;
-	u64 of_records;
-
-	if (!records)
-		return most;
-	if (records >= VPATH_MANY_RECORDS || !v->record_ns)
-		v->record_ns = div64_u64(cost_ns, records);
-	of_records = min(records * v->record_ns, cost_ns);
-	cost_ns -= of_records;
-	while (finer < most && cost_ns + (of_records << (finer + 1)) <= may_ns)
-		finer++;
-	return finer;
-}
-
-/*
- * What epochs within the target ask for instead of a sample of @shift: as fine a one as likely
- * stays below what is aimed at; for a curve alone a coarser one if more is used, and the coarser
- * is still good. What a sample costs decides between two, not how the program came to it, but for
- * a tenth, for it shall not go back and forth.
- */
-static unsigned int vpath_better_shift(struct mmpath_ctx *ctx, unsigned long pages,
-				       unsigned int shift)
-{
-	unsigned int finest = vpath_param(VPATH_PARAM_SAMPLE_SHIFT);
-	unsigned long target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET);
-	unsigned int slack = vpath_slack(ctx, pages >> shift), finer;
-	struct vpath_ctx *v = ctx->drv_data;
-	u64 cost_ns, records, target_ns;
-
-	if (++v->epochs < VPATH_LOOK_EPOCHS)
-		return shift;
-	cost_ns = ctx->cost_ns - v->cost_then;
-	records = atomic_long_read(&ctx->stat[MMPATH_RECORDS]) - v->records_then;
-	target_ns = div_u64((ctx->own_ns - v->own_then) * target, 100);
-	vpath_look_anew(ctx);
-	finer = vpath_finer(v, cost_ns, records, div_u64((target_ns >> slack) * 9, 10),
-			    shift - min(shift, finest));
-	if (finer)
-		return shift - finer;
-	pages >>= shift + 1;
-	if (!mmpath_ctx_has_policy(ctx) && shift < MMPATH_MAX_SHIFT &&
-	    pages >= VPATH_LEAST_SAMPLE && cost_ns > target_ns >> vpath_slack(ctx, pages))
-		return shift + 1;
-	return shift;
-}
-
-/*
- * Keep the cost below the target by logging fewer pages. A coarser sample at once, by as
- * much as it takes to come down to what is aimed at; a finer one, which forgets the order
- * of the pages, only after some epochs that were cheap. Where a coarser one would say
- * nothing, by logging in bursts.
- */
-static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
-			      unsigned int permille, bool early)
-{
-	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10;
-	unsigned int was = READ_ONCE(ctx->shift), shift = was;
-	unsigned long pages = get_mm_rss(mm);
-
-	if (!target || ctx->resting)
-		return;
-	if (permille > target)
-		shift = max(shift, vpath_coarser(ctx, pages, shift, permille / target));
-	else if (!early)
-		shift = vpath_better_shift(ctx, pages, was);
-	if (shift != was)
-		vpath_set_shift(ctx, mm, shift);
-	else if (permille > vpath_share(ctx))
-		vpath_rest(ctx);
-}
-
-/* The rest of the log has been skipped, the next burst may begin. */
-static void vpath_unchoke(struct mmpath_ctx *ctx)
-{
-	struct vpath_ctx *v = ctx->drv_data;
-
-	if (!ctx->resting)
-		mmpath_end_burst(ctx);
-	WRITE_ONCE(v->choked, false);
-}
-
-static void vpath_control_cost(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
-{
-	struct vpath_ctx *v = ctx->drv_data;
-	bool choked = READ_ONCE(v->choked);
-	unsigned int permille;
-	struct vpath_time now;
-
-	if (choked)
-		vpath_drain();
-	now = vpath_now(mm);
-	permille = vpath_cost_permille(ctx, &now);
-	if (now.cpu_ns > v->seen.cpu_ns) {
-		if (vpath_account(ctx, &now))
-			vpath_tell_shift(ctx, mm);
-		else
-			vpath_hold_target(ctx, mm, permille, early);
-	}
-	if (choked)
-		vpath_unchoke(ctx);
-}
-
-static void vpath_end_epoch(struct mmpath_ctx *ctx)
-{
-	struct vpath_ctx *v = ctx->drv_data;
-
-	if (!v->rested)
-		WRITE_ONCE(ctx->blind, false);
-	v->rested = ctx->resting;
-	v->awake = ctx->resting && !v->excess_ns && !v->debt_ns;
-}
-
-static void vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
-{
-	vpath_control_cost(ctx, mm, early);
-	if (early)
-		return;
-	on_each_cpu(vpath_use_current, NULL, 1);
-	vpath_end_epoch(ctx);
-}
-
 static bool vpath_runs(int cpu, void *number)
 {
 	return READ_ONCE(per_cpu(vpath_cpus, cpu).context) == (u32)(uintptr_t)number;
@@ -1131,7 +688,6 @@ static bool vpath_runs(int cpu, void *number)
 static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	u32 number = ctx->number;
-	struct vpath_time now;
 
 	WRITE_ONCE(ctx->number, 0);
 	WRITE_ONCE(ctx->resting, false);
@@ -1141,20 +697,19 @@ static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 		on_each_cpu(vpath_leave, (void *)(uintptr_t)number, 1);
 	else
 		on_each_cpu_cond(vpath_runs, vpath_leave, (void *)(uintptr_t)number, 1);
-	mutex_lock(&vpath.drain_lock);
+	mutex_lock(&mmpath_vpath_drain_lock);
 	__vpath_drain();
 	xa_erase(&vpath.ctxs, number);
-	mutex_unlock(&vpath.drain_lock);
-	now = vpath_now(ctx->mm);
-	vpath_account(ctx, &now);
+	mutex_unlock(&mmpath_vpath_drain_lock);
+	mmpath_vpath_end_cost(ctx);
 	kfree(ctx->drv_data);
 }
 
 /* CPUs that run the program just now are told; and what idle ones have is fetched. */
 static void vpath_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
-	on_each_cpu(vpath_use_current, NULL, 1);
-	vpath_drain();
+	mmpath_vpath_tell_cpus();
+	mmpath_vpath_drain();
 }
 
 struct vpath_query {
@@ -1241,7 +796,7 @@ static u64 vpath_read_counter(const struct mmpath_counter *counter)
 {
 	u64 value;
 
-	mutex_lock(&vpath.drain_lock);
+	mutex_lock(&mmpath_vpath_drain_lock);
 	switch (counter->offset) {
 	case VPATH_OUR_LATE:
 		value = vpath.late;
@@ -1256,14 +811,14 @@ static u64 vpath_read_counter(const struct mmpath_counter *counter)
 		value = vpath_sum(counter->offset);
 		break;
 	}
-	mutex_unlock(&vpath.drain_lock);
+	mutex_unlock(&mmpath_vpath_drain_lock);
 	return value;
 }
 
 static struct mmpath_driver vpath_driver = {
 	.name = "vpath",
 	.caps = MMPATH_CAP_COMPLETE | MMPATH_CAP_SAMPLED | MMPATH_CAP_BURST | MMPATH_CAP_HARDWARE,
-	.params = vpath_params,
+	.params = mmpath_vpath_params,
 	.check = vpath_check,
 	.counters = vpath_counters,
 	.read_counter = vpath_read_counter,
@@ -1273,10 +828,10 @@ static struct mmpath_driver vpath_driver = {
 	.attach = vpath_attach,
 	.detach = vpath_detach,
 	.scan = vpath_scan,
-	.epoch = vpath_epoch,
-	.begin = vpath_begin,
+	.epoch = mmpath_vpath_epoch,
+	.begin = mmpath_vpath_begin,
 	.find_hot = vpath_find_hot,
-	.drain = vpath_drain,
+	.drain = mmpath_vpath_drain,
 	.use_context = vpath_use_context,
 	.tick = vpath_tick,
 };
@@ -1410,7 +965,7 @@ static int vpath_adopt(char *bar, const struct vpath_device *header)
 	unsigned int i;
 	int ret = -EBUSY;
 
-	mutex_lock(&vpath.drain_lock);
+	mutex_lock(&mmpath_vpath_drain_lock);
 	if (vpath.bar)
 		goto out;
 	vpath.bar = bar;
@@ -1427,25 +982,25 @@ static int vpath_adopt(char *bar, const struct vpath_device *header)
 	}
 	ret = 0;
 out:
-	mutex_unlock(&vpath.drain_lock);
+	mutex_unlock(&mmpath_vpath_drain_lock);
 	return ret;
 }
 
 /* The last of its records; nothing more is wanted of it. */
 static void vpath_retire(void)
 {
-	mutex_lock(&vpath.drain_lock);
+	mutex_lock(&mmpath_vpath_drain_lock);
 	__vpath_drain();
 	WRITE_ONCE(vpath.broken, true);
-	mutex_unlock(&vpath.drain_lock);
+	mutex_unlock(&mmpath_vpath_drain_lock);
 }
 
 static void vpath_disown(void)
 {
-	mutex_lock(&vpath.drain_lock);
+	mutex_lock(&mmpath_vpath_drain_lock);
 	vpath.bar = NULL;
 	vpath.nr_logs = 0;
-	mutex_unlock(&vpath.drain_lock);
+	mutex_unlock(&mmpath_vpath_drain_lock);
 }
 
 /*

@@ -32,7 +32,7 @@ static void kt_vpath_swap(struct kt_vpath *kt)
 {
 	int i;
 
-	mutex_lock(&vpath.drain_lock);
+	mutex_lock(&mmpath_vpath_drain_lock);
 	swap(vpath.bar, kt->bar);
 	swap(vpath.nr_logs, kt->nr_logs);
 	swap(vpath.header, kt->header);
@@ -42,7 +42,7 @@ static void kt_vpath_swap(struct kt_vpath *kt)
 	swap(vpath.skipped, kt->skipped);
 	for (i = 0; i < VPATH_MAX_UNITS; i++)
 		swap(vpath.logs[i], kt->logs[i]);
-	mutex_unlock(&vpath.drain_lock);
+	mutex_unlock(&mmpath_vpath_drain_lock);
 }
 
 /* Context 7 of 9 that were given out; tails and stamps are about to wrap. */
@@ -94,11 +94,11 @@ static void kt_vpath_drain(struct kt_vpath *kt)
 	struct vpath_log *log;
 	u32 limit;
 
-	mutex_lock(&vpath.drain_lock);
+	mutex_lock(&mmpath_vpath_drain_lock);
 	vpath_look();
 	while (!vpath.broken && (log = vpath_first(&limit)))
 		vpath_drain_one(&kt->drain, log, limit);
-	mutex_unlock(&vpath.drain_lock);
+	mutex_unlock(&mmpath_vpath_drain_lock);
 }
 
 static void kt_vpath_order(struct kunit *test)
@@ -246,144 +246,6 @@ static void kt_vpath_claim(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* Waits for swap are the program's time, but no more than it waited at all. */
-static void kt_vpath_own_time(struct kunit *test)
-{
-	struct vpath_time now = { .cpu_ns = 7000, .wall_ns = 7000 };
-	struct kt_vpath *kt = kt_vpath_init(test);
-
-	kt->ctx.drv_data = &kt->v;
-	kt->v.seen.cpu_ns = 5000;
-	kt->v.inside_ns = 100;
-	KUNIT_EXPECT_EQ(test, vpath_own_ns(&kt->v, &now), 1900);
-	now.major = 3;
-	KUNIT_EXPECT_EQ(test, vpath_own_ns(&kt->v, &now), 1900 + 5000);
-	now.wall_ns = NSEC_PER_SEC;
-	KUNIT_EXPECT_EQ(test, vpath_own_ns(&kt->v, &now), 1900 + 3 * VPATH_MAJOR_NS);
-	now.major = 0;
-	vpath_account(&kt->ctx, &now);
-	KUNIT_EXPECT_EQ(test, kt->ctx.own_ns, 1900);
-	/* the program has gone, and its time with it */
-	now = (struct vpath_time){ .wall_ns = 2 * NSEC_PER_SEC };
-	vpath_account(&kt->ctx, &now);
-	KUNIT_EXPECT_EQ(test, kt->ctx.own_ns, 1901);
-	KUNIT_EXPECT_EQ(test, kt->v.seen.cpu_ns, 7000);
-	kt_vpath_end(kt);
-}
-
-static void kt_vpath_next_epoch(struct kt_vpath *kt, u64 cpu_ns)
-{
-	struct vpath_time now = { .cpu_ns = cpu_ns, .wall_ns = cpu_ns };
-
-	vpath_account(&kt->ctx, &now);
-	vpath_end_epoch(&kt->ctx);
-}
-
-/* Its share is 1.5 percent, so with 2850 ns more than that it rests for 190000 of its own. */
-static void kt_vpath_rest(struct kunit *test)
-{
-	struct kt_vpath *kt = kt_vpath_init(test);
-	struct mmpath_ctx *ctx = &kt->ctx;
-
-	atomic64_set(&ctx->hook_ns, 3000);
-	ctx->resting = true;
-	kt_vpath_next_epoch(kt, 10000);
-	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 2700);
-	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 2850);
-	vpath_begin(ctx, ctx->mm);
-	KUNIT_EXPECT_TRUE(test, ctx->resting);
-	kt_vpath_next_epoch(kt, 199900);
-	vpath_begin(ctx, ctx->mm);
-	KUNIT_EXPECT_TRUE(test, ctx->resting);
-	kt_vpath_next_epoch(kt, 200100);
-	/* not before the epoch is over for all */
-	KUNIT_EXPECT_TRUE(test, ctx->resting);
-	vpath_begin(ctx, ctx->mm);
-	KUNIT_EXPECT_FALSE(test, ctx->resting);
-	/* what it has not cost is not saved for later */
-	kt_vpath_next_epoch(kt, 900000);
-	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 0);
-	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 0);
-	kt_vpath_end(kt);
-}
-
-/* What a set-up has cost is paid for at the target, and no longer than that takes. */
-static void kt_vpath_setup(struct kunit *test)
-{
-	struct kt_vpath *kt = kt_vpath_init(test);
-	u64 allowed_ns = vpath_allowed_ns();
-
-	atomic64_set(&kt->ctx.hook_ns, 10 * allowed_ns);
-	kt->ctx.resting = true;
-	kt_vpath_next_epoch(kt, 100);
-	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 10 * allowed_ns - 3);
-	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 2 * allowed_ns);
-	kt_vpath_next_epoch(kt, 300 * allowed_ns);
-	KUNIT_EXPECT_FALSE(test, kt->v.awake);
-	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 0);
-	kt_vpath_next_epoch(kt, 334 * allowed_ns);
-	KUNIT_EXPECT_TRUE(test, kt->v.awake);
-	kt_vpath_end(kt);
-}
-
-/*
- * What it takes, in hundredths of the target, for three epochs, and how much of that is not
- * of records
- */
-static unsigned int kt_vpath_epochs(struct kt_vpath *kt, unsigned int shift,
-				    unsigned long pages, unsigned int percent,
-				    unsigned int fixed)
-{
-	int i;
-
-	vpath_look_anew(&kt->ctx);
-	atomic_long_add((percent - fixed) * 900 / 25, &kt->ctx.stat[MMPATH_RECORDS]);
-	for (i = 0; i < VPATH_LOOK_EPOCHS; i++) {
-		if (i && vpath_better_shift(&kt->ctx, pages, shift) != shift)
-			return UINT_MAX;
-		kt->ctx.own_ns += 1000 * NSEC_PER_USEC;
-		/* not the same in each */
-		kt->ctx.cost_ns += (u64)percent * (i * 300);
-	}
-	return vpath_better_shift(&kt->ctx, pages, shift);
-}
-
-static unsigned int kt_vpath_three_epochs(struct kt_vpath *kt, unsigned int shift,
-					  unsigned long pages, unsigned int percent)
-{
-	return kt_vpath_epochs(kt, shift, pages, percent, 0);
-}
-
-/* What a sample costs says which it is, whatever it was before. */
-static void kt_vpath_better(struct kunit *test)
-{
-	struct kt_vpath *kt = kt_vpath_init(test);
-
-	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 5, 65536, 28), 6);
-	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 65536, 14), 6);
-	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 5, 65536, 24), 5);
-	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 65536, 10), 5);
-	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 7, 65536, 5), 5);
-	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 3, 65536, 0), 0);
-	/* of a sample of less than 128 pages half is aimed at; of less than 64 there is none */
-	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 5, 8191, 45), 5);
-	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 5, 8191, 55), 6);
-	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 8191, 99), 6);
-	KUNIT_EXPECT_EQ(test, kt_vpath_three_epochs(kt, 6, 8191, 21), 5);
-	/* what an epoch takes without records does not double */
-	KUNIT_EXPECT_EQ(test, kt_vpath_epochs(kt, 6, 65536, 20, 18), 5);
-	KUNIT_EXPECT_EQ(test, kt_vpath_epochs(kt, 6, 65536, 20, 13), 6);
-	/* what a record takes is known from many, and from few if nothing else is known */
-	KUNIT_EXPECT_EQ(test, kt->v.record_ns, 25);
-	KUNIT_EXPECT_EQ(test, vpath_finer(&kt->v, 51200, 2 * VPATH_MANY_RECORDS, 0, 9), 0);
-	KUNIT_EXPECT_EQ(test, kt->v.record_ns, 51200 / (2 * VPATH_MANY_RECORDS));
-	KUNIT_EXPECT_EQ(test, vpath_finer(&kt->v, 1000, 10, 1000 + 250 * 3, 9), 2);
-	kt->v.record_ns = 0;
-	KUNIT_EXPECT_EQ(test, vpath_finer(&kt->v, 1000, 10, 1000 + 250 * 3, 9), 0);
-	KUNIT_EXPECT_EQ(test, kt->v.record_ns, 100);
-	kt_vpath_end(kt);
-}
-
 /* The device has seen 13 accesses of a context, and 7 that nobody asked for before. */
 static void kt_vpath_accesses(struct kunit *test)
 {
@@ -444,56 +306,6 @@ static void kt_vpath_unseen(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* A sample of 64 pages is the least, and from 128 on a quarter of the target is aimed at. */
-static void kt_vpath_coarser(struct kunit *test)
-{
-	struct kt_vpath *kt = kt_vpath_init(test);
-
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 0, 1), 3);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 2, 4), 6);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8191, 5, 1), 6);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 0, 1000), 7);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 7, 1), 7);
-	/* it has shrunk since */
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 32, 3, 1), 3);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 0, 0, 1), 0);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, ULONG_MAX, 0, UINT_MAX), MMPATH_MAX_SHIFT);
-	kt_vpath_end(kt);
-}
-
-static void kt_vpath_judge(struct kt_vpath *kt)
-{
-	mutex_lock(&vpath.drain_lock);
-	vpath_judge(&kt->ctx);
-	mutex_unlock(&vpath.drain_lock);
-}
-
-/* Records are skipped when they have cost what an epoch may. */
-static void kt_vpath_choked(struct kunit *test)
-{
-	struct kt_vpath *kt = kt_vpath_init(test);
-	u64 allowed_ns = vpath_allowed_ns();
-
-	kt->ctx.kicked = true;	/* nobody shall come */
-	kt->v.seen = vpath_now(kt->ctx.mm);
-	atomic64_set(&kt->ctx.hook_ns, allowed_ns / 2);
-	kt_vpath_judge(kt);
-	KUNIT_EXPECT_FALSE(test, kt->v.choked);
-	atomic64_set(&kt->ctx.hook_ns, 2 * allowed_ns);
-	kt_vpath_judge(kt);
-	KUNIT_EXPECT_TRUE(test, kt->v.choked);
-	/* but a drain that has made the sample coarser gets twice as much again */
-	kt->v.choked = false;
-	kt->v.thinned = 2 * allowed_ns;
-	atomic64_set(&kt->ctx.hook_ns, 4 * allowed_ns - 1);
-	kt_vpath_judge(kt);
-	KUNIT_EXPECT_FALSE(test, kt->v.choked);
-	atomic64_set(&kt->ctx.hook_ns, 4 * allowed_ns);
-	kt_vpath_judge(kt);
-	KUNIT_EXPECT_TRUE(test, kt->v.choked);
-	kt_vpath_end(kt);
-}
-
 static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_order),
 	KUNIT_CASE(kt_vpath_order_of_record),
@@ -502,14 +314,8 @@ static struct kunit_case kt_vpath_cases[] = {
 	KUNIT_CASE(kt_vpath_lie),
 	KUNIT_CASE(kt_vpath_header),
 	KUNIT_CASE(kt_vpath_claim),
-	KUNIT_CASE(kt_vpath_own_time),
-	KUNIT_CASE(kt_vpath_rest),
-	KUNIT_CASE(kt_vpath_setup),
-	KUNIT_CASE(kt_vpath_better),
 	KUNIT_CASE(kt_vpath_accesses),
 	KUNIT_CASE(kt_vpath_unseen),
-	KUNIT_CASE(kt_vpath_choked),
-	KUNIT_CASE(kt_vpath_coarser),
 	{}
 };
 
