@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hold.so - a real program holds when it and its libraries have been loaded, and its
- * time is taken from there to its exit
+ * hold.so - a real program holds when it and its libraries have been loaded, and what it
+ * takes is told from there to its exit
  *
  *   HOLD_TIME=FILE LD_PRELOAD=hold.so PROGRAM...
  */
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hold.h"
+#include "timed.h"
 
-static uint64_t begin;
+static struct timed timed;
 static char *file;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
+static pid_t self;
 
 /* What it starts runs as it is. Its environment may be overwritten by its title. */
 static void __attribute__((constructor)) loaded(void)
@@ -30,17 +25,22 @@ static void __attribute__((constructor)) loaded(void)
 
 	file = name ? strdup(name) : NULL;
 	unsetenv("LD_PRELOAD");
+	self = getpid();
 	hold();
-	begin = now_ns();
+	timed_begin(&timed);
 }
 
 static void __attribute__((destructor)) done(void)
 {
-	uint64_t ns = now_ns() - begin;
-	FILE *f = file ? fopen(file, "w") : NULL;
+	FILE *f;
 
+	/* a child that it has forked */
+	if (getpid() != self)
+		return;
+	timed_end(&timed);
+	f = file ? fopen(file, "w") : NULL;
 	if (f) {
-		fprintf(f, "ns %llu\n", (unsigned long long)ns);
+		fprintf(f, "ns %" PRIu64 "\nmajor %" PRIu64 "\n", timed.ns, timed.major);
 		fclose(f);
 	}
 	free(file);

@@ -259,6 +259,16 @@ class Figures(unittest.TestCase):
     def test_least_faults(self):
         run = {"pages": 200, "memory": 60}
         self.assertEqual(bench.memory_of(run), 120)
+        table = "# 90 touches, 150 pages; timed: 60 touches, 3 new pages\npages,opt\n120,9\n"
+        done = unittest.mock.Mock(stdout=table)
+        with tempfile.TemporaryDirectory() as out, \
+                unittest.mock.patch.object(bench.subprocess, "run", return_value=done) as started:
+            with open(os.path.join(out, "truth"), "wb"):
+                pass
+            self.assertEqual(bench.least_faults(run, out), (6, 150))
+            self.assertEqual(os.listdir(out), [])
+        self.assertIn("--timed", started.call_args.args[0])
+        self.assertIn("120", started.call_args.args[0])
 
 
 class Runs(unittest.TestCase):

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "hold.h"
+#include "timed.h"
 
 #define PAGE		4096UL
 #define HUGE_SHIFT	9
@@ -104,14 +105,6 @@ static uint64_t (*find_pattern(const char *name))(struct job *j)
 		if (!strcmp(name, patterns[i].name))
 			return patterns[i].next;
 	return NULL;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
 /* At a multiple of the huge page size; NULL and a message if there is none. */
@@ -202,7 +195,8 @@ static void stop(const struct job *j)
 
 static int run(struct job *j, uint64_t (*next)(struct job *j))
 {
-	uint64_t bad = 0, begin = now_ns(), start, page;
+	uint64_t bad = 0, begin = timed_now_ns(), page;
+	struct timed timed;
 	char *map = map_pages(j);
 
 	if (!map)
@@ -212,18 +206,20 @@ static int run(struct job *j, uint64_t (*next)(struct job *j))
 	stop(j);
 	bad += touch_until(j, map, next, j->warm);
 	stop(j);
-	start = now_ns();
+	timed_begin(&timed);
 	bad += j->threads > 1 ? touch_in_threads(j, map, next) :
 				touch_until(j, map, next, j->touches);
-	printf("ns %" PRIu64 "\nwhole_ns %" PRIu64 "\ntouches %" PRIu64 "\nbad %" PRIu64 "\n",
-	       now_ns() - start, now_ns() - begin, j->touches, bad);
+	timed_end(&timed);
+	printf("ns %" PRIu64 "\nmajor %" PRIu64 "\nwhole_ns %" PRIu64 "\ntouches %" PRIu64
+	       "\nbad %" PRIu64 "\n", timed.ns, timed.major, timed_now_ns() - begin, j->touches,
+	       bad);
 	return bad != 0;
 }
 
 /* A new mapping for each round of @pages touches. */
 static int run_faults(struct job *j, uint64_t (*next)(struct job *j))
 {
-	uint64_t start = now_ns(), n;
+	uint64_t start = timed_now_ns(), n;
 	char *map;
 
 	for (j->i = 0; j->i < j->touches;) {
@@ -234,7 +230,7 @@ static int run_faults(struct job *j, uint64_t (*next)(struct job *j))
 			*(volatile uint64_t *)(map + next(j) * PAGE) = 1;
 		munmap(map, j->pages * PAGE);
 	}
-	printf("ns %" PRIu64 "\ntouches %" PRIu64 "\n", now_ns() - start, j->touches);
+	printf("ns %" PRIu64 "\ntouches %" PRIu64 "\n", timed_now_ns() - start, j->touches);
 	return 0;
 }
 

@@ -25,7 +25,7 @@ struct job {
 	const struct policy *policy[MAX_POLICIES];
 	uint32_t size[MAX_SIZES];
 	int nr_policies, nr_sizes, points, format, write;
-	bool only_written;
+	bool only_written, only_timed;
 	const char *output;
 };
 
@@ -40,6 +40,7 @@ static void usage(FILE *f)
 	      "  --points  or so many, equally far apart up to the footprint (20)\n"
 	      "  --filter  leave out touches of so many pages touched last (0)\n"
 	      "  --written leave out pages that are never written\n"
+	      "  --timed   count misses of the part only that is marked, in ground truth or CSV\n"
 	      "  --pab     entries of a page access buffer before lirs, fixed, region, auto (0)\n"
 	      "  --kernel  what auto leaves alone if nothing is better: twolist or lru (twolist)\n"
 	      "  --sample  pages that auto may simulate with (3072)\n"
@@ -113,6 +114,7 @@ static const char *parse(struct job *job, int argc, char **argv)
 		{ "points", required_argument, NULL, 'n' },
 		{ "filter", required_argument, NULL, 'F' },
 		{ "written", no_argument, NULL, 'W' },
+		{ "timed", no_argument, NULL, 't' },
 		{ "pab", required_argument, NULL, 'a' },
 		{ "kernel", required_argument, NULL, 'k' },
 		{ "sample", required_argument, NULL, 'm' },
@@ -132,6 +134,7 @@ static const char *parse(struct job *job, int argc, char **argv)
 		case 'n': job->points = parse_pages(optarg); break;
 		case 'F': trace_filter(parse_pages(optarg)); break;
 		case 'W': job->only_written = true; break;
+		case 't': job->only_timed = true; break;
 		case 'a': sim_options.pab = parse_pages(optarg); break;
 		case 'k': parse_kernel(optarg); break;
 		case 'm': sim_options.sample = parse_pages(optarg); break;
@@ -144,7 +147,7 @@ static const char *parse(struct job *job, int argc, char **argv)
 		}
 	}
 	if (optind != argc - 1 || (job->write >= 0) != !!job->output ||
-	    job->points > MAX_SIZES) {
+	    (job->write >= 0 && job->only_timed) || job->points > MAX_SIZES) {
 		usage(stderr);
 		exit(EX_USAGE);
 	}
@@ -167,7 +170,11 @@ static void print_table(const struct job *job, const struct trace *t)
 {
 	int i, j;
 
-	printf("# %zu touches, %u pages\npages", t->n, t->pages);
+	printf("# %zu touches, %u pages", t->n, t->pages);
+	if (job->only_timed)
+		printf("; timed: %zu touches, %u new pages", t->n - t->begin,
+		       t->pages - trace_known(t));
+	printf("\npages");
 	for (j = 0; j < job->nr_policies; j++)
 		printf(",%s", job->policy[j]->name);
 	putchar('\n');
@@ -192,6 +199,12 @@ int main(int argc, char **argv)
 	}
 	file = parse(&job, argc, argv);
 	trace_read(&t, file, job.format < 0 ? trace_guess(file) : (enum trace_format)job.format);
+	if (!job.only_timed)
+		t.begin = 0;
+	else if (t.end)
+		trace_keep_timed(&t);
+	else
+		die(EX_DATAERR, "%s: no marks around what is timed", file);
 	if (job.only_written)
 		trace_keep_written(&t);
 	if (!t.n)

@@ -401,14 +401,17 @@ static void opt_evict(struct opt *s)
 static bool opt_access(void *sim, uint32_t page, size_t i)
 {
 	struct opt *s = sim;
+	/* those that are never touched again are the last of all, one like the other */
+	size_t when = s->next[i] == NEVER ? NEVER : s->next[i] + 1;
 	bool hit = s->when[page];
 
+	if (hit && s->when[page] == when)
+		return true;
 	if (!hit && s->used == s->size)
 		opt_evict(s);
 	s->used += !hit;
-	/* those that are never touched again are the last of all, one like the other */
-	s->when[page] = s->next[i] == NEVER ? NEVER : s->next[i] + 1;
-	opt_push(s, s->when[page], page);
+	s->when[page] = when;
+	opt_push(s, when, page);
 	return hit;
 }
 
@@ -435,6 +438,9 @@ const struct policy *policy_by_name(const char *name)
 /**
  * policy_next_uses() - fill in when each page is touched again
  * @t: the trace
+ *
+ * Before the part that counts: when in that, for Belady's optimum of the whole is not that of a
+ * part. What memory holds when it begins is the best that can be had by then.
  */
 void policy_next_uses(struct trace *t)
 {
@@ -446,7 +452,8 @@ void policy_next_uses(struct trace *t)
 		at[i] = NEVER;
 	for (i = t->n; i--; ) {
 		t->next[i] = at[t->page[i]];
-		at[t->page[i]] = i;
+		if (i >= t->begin)
+			at[t->page[i]] = i;
 	}
 	free(at);
 }
@@ -457,7 +464,7 @@ void policy_next_uses(struct trace *t)
  * @size: of memory, pages; 0: all miss
  * @t: the trace
  *
- * Return: misses, first touches among them.
+ * Return: misses from .begin on, first touches among them.
  */
 size_t policy_misses(const struct policy *p, uint32_t size, const struct trace *t)
 {
@@ -465,10 +472,10 @@ size_t policy_misses(const struct policy *p, uint32_t size, const struct trace *
 	void *sim;
 
 	if (!size)
-		return t->n;
+		return t->n - t->begin;
 	sim = p->create(size, t);
 	for (i = 0; i < t->n; i++)
-		misses += !p->access(sim, t->page[i], i);
+		misses += !p->access(sim, t->page[i], i) && i >= t->begin;
 	p->destroy(sim);
 	return misses;
 }

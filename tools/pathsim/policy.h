@@ -16,7 +16,11 @@
  * @n: touches
  * @name: of a page, what it is called in the file
  * @pages: how many there are
- * @next: by touch, when its page is touched again (policy_next_uses()), or NULL
+ * @begin: first touch of the part whose misses count
+ * @marked: the file tells where that is
+ * @end: and what follows its last touch; 0: it does not
+ * @next: by touch, when its page is touched again, in the part that counts
+ *	(policy_next_uses()); or NULL
  */
 struct trace {
 	uint32_t *page;
@@ -24,6 +28,8 @@ struct trace {
 	size_t n;
 	uint64_t *name;
 	uint32_t pages;
+	size_t begin, end;
+	bool marked;
 	size_t *next;
 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "../vpath/truth.h"
 #include "trace.h"
 
 #define MOST	4096U
@@ -302,6 +303,16 @@ static void test_opt_is_least(void **state)
 			for (i = 0; policies[i]; i++)
 				assert_true(policy_misses(policies[i], size, &t) >= best);
 		}
+		/* nor is any better in a part */
+		t.begin = 10000;
+		policy_next_uses(&t);
+		for (size = 1; size < 1100; size += 111) {
+			best = policy_misses(&opt_policy, size, &t);
+			for (i = 0; policies[i]; i++)
+				assert_true(policy_misses(policies[i], size, &t) >= best);
+		}
+		t.begin = 0;
+		policy_next_uses(&t);
 		/* with room for all, only first touches miss */
 		for (i = 0; policies[i]; i++)
 			assert_int_equal(policy_misses(policies[i], t.pages, &t), t.pages);
@@ -453,6 +464,64 @@ static void test_keep_written(void **state)
 	trace_free(&t);
 }
 
+/*
+ * Marks of one program, of one that is not tracked, and of a child: what the first touches between
+ * its marks counts, and what comes then is left out.
+ */
+static void write_marked(const char *file)
+{
+	static const struct truth_event events[] = {
+		{ TRUTH_WRITE, 7, 10 }, { TRUTH_READ, 7, 11 },
+		{ TRUTH_MARK, 0, 0 }, { TRUTH_MARK, 0, 1 },
+		{ TRUTH_WRITE, 7, 12 },
+		{ TRUTH_MARK, 7, 0 },
+		{ TRUTH_WRITE, 7, 10 }, { TRUTH_WRITE, 7, 13 },
+		{ TRUTH_MARK, 8, 1 },
+		{ TRUTH_WRITE, 7, 12 },
+		{ TRUTH_MARK, 7, 1 },
+		{ TRUTH_WRITE, 7, 14 },
+		{ TRUTH_MARK, 7, 0 }, { TRUTH_WRITE, 7, 15 }, { TRUTH_MARK, 7, 1 },
+	};
+	struct truth_writer *w = truth_create(file);
+	const struct truth_event *ev;
+
+	assert_non_null(w);
+	for (ev = events; ev < events + sizeof(events) / sizeof(*events); ev++)
+		if (ev->type == TRUTH_MARK)
+			truth_mark(w, ev->context, ev->value);
+		else
+			truth_page(w, ev->context, ev->value, ev->type == TRUTH_WRITE);
+	assert_false(truth_finish(w));
+}
+
+static void test_keep_timed(void **state)
+{
+	char file[] = "/tmp/pathsim-XXXXXX";
+	struct trace t = { };
+
+	(void)state;
+	close(mkstemp(file));
+	write_marked(file);
+	trace_read(&t, file, TRACE_TRUTH);
+	unlink(file);
+	trace_keep_timed(&t);
+	assert_int_equal(t.n, 6);
+	assert_int_equal(t.pages, 4);
+	assert_int_equal(t.begin, 3);
+	assert_int_equal(trace_known(&t), 3);
+	policy_next_uses(&t);
+	/* when it begins LRU has 11 and 12, and the best 10 and 12 */
+	assert_int_equal(policy_misses(&lru_policy, 2, &t), 3);
+	assert_int_equal(policy_misses(&lru_policy, 3, &t), 1);
+	assert_int_equal(policy_misses(&opt_policy, 2, &t), 1);
+	assert_int_equal(policy_misses(&lru_policy, 0, &t), 3);
+	trace_keep_written(&t);
+	assert_int_equal(t.n, 5);
+	assert_int_equal(t.begin, 2);
+	assert_int_equal(trace_known(&t), 2);
+	trace_free(&t);
+}
+
 static void there_and_back(enum trace_format format, bool writes)
 {
 	char file[] = "/tmp/pathsim-XXXXXX";
@@ -511,6 +580,7 @@ int main(void)
 		cmocka_unit_test(test_pab),
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_keep_written),
+		cmocka_unit_test(test_keep_timed),
 		cmocka_unit_test(test_formats),
 	};
 

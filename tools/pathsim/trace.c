@@ -14,6 +14,7 @@
 #include "../pathctl/log.h"
 #include "../pathctl/pathctl.h"
 #include "../vpath/truth.h"
+#include "../bench/timed.h"
 #include "trace.h"
 
 #define NAME_BITS	44	/* of the number of a page */
@@ -129,6 +130,37 @@ void trace_add(struct trace *t, uint64_t name, bool write)
 }
 
 /**
+ * trace_known() - how many pages were touched before the part that counts
+ * @t: the trace
+ */
+uint32_t trace_known(const struct trace *t)
+{
+	uint32_t pages = 0;
+	size_t i;
+
+	for (i = 0; i < t->begin; i++)
+		if (t->page[i] >= pages)
+			pages = t->page[i] + 1;
+	return pages;
+}
+
+/**
+ * trace_keep_timed() - leave out what comes after the part that a program has marked
+ * @t: the trace, read as a whole; with marks
+ *
+ * What comes before is what memory is like when that begins, and its misses do not count.
+ */
+void trace_keep_timed(struct trace *t)
+{
+	size_t begin = t->begin;
+
+	t->n = t->end;
+	t->begin = t->n;
+	t->pages = trace_known(t);
+	t->begin = begin;
+}
+
+/**
  * trace_keep_written() - leave out pages that are never written
  * @t: the trace, read as a whole
  *
@@ -138,7 +170,7 @@ void trace_add(struct trace *t, uint64_t name, bool write)
 void trace_keep_written(struct trace *t)
 {
 	uint32_t *number = sim_alloc(t->pages, sizeof(*number)), page, pages = 0;
-	size_t i, n = 0;
+	size_t i, n = 0, begin = t->begin;
 
 	for (i = 0; i < t->n; i++)
 		number[t->page[i]] |= t->write[i];
@@ -149,8 +181,10 @@ void trace_keep_written(struct trace *t)
 		number[page] = ++pages;
 	}
 	for (i = 0; i < t->n; i++) {
-		if (!number[t->page[i]])
+		if (!number[t->page[i]]) {
+			t->begin -= i < begin;
 			continue;
+		}
 		t->page[n] = number[t->page[i]] - 1;
 		t->write[n++] = t->write[i];
 	}
@@ -189,6 +223,19 @@ static void closed(FILE *f, const char *file)
 
 /* Formats */
 
+/* The first part that is marked as a whole */
+static void add_mark(struct trace *t, uint64_t mark)
+{
+	if (t->end)
+		return;
+	if (mark == VPATH_MARK_BEGIN) {
+		t->begin = t->n;
+		t->marked = true;
+	} else if (mark == VPATH_MARK_END && t->marked) {
+		t->end = t->n;
+	}
+}
+
 static void read_csv(struct trace *t, const char *file)
 {
 	FILE *f = opened(file, "r");
@@ -198,6 +245,10 @@ static void read_csv(struct trace *t, const char *file)
 
 	while (fgets(text, sizeof(text), f)) {
 		line++;
+		if (!strcmp(text, "#begin\n"))
+			add_mark(t, VPATH_MARK_BEGIN);
+		else if (!strcmp(text, "#end\n"))
+			add_mark(t, VPATH_MARK_END);
 		if (*text == '#' || *text == '\n')
 			continue;
 		errno = 0;
@@ -258,14 +309,23 @@ static void read_truth(struct trace *t, const char *file)
 {
 	struct truth_reader *r = truth_open(file);
 	struct truth_event ev;
+	uint32_t whose = 0;
 	int ret;
 
 	if (!r)
 		die(EX_NOINPUT, "%s: %s", file, strerror(errno));
-	while ((ret = truth_next(r, &ev)) > 0)
+	while ((ret = truth_next(r, &ev)) > 0) {
 		if (ev.type == TRUTH_READ || ev.type == TRUTH_WRITE)
 			trace_add(t, (uint64_t)ev.context << NAME_BITS | ev.value,
 				  ev.type == TRUTH_WRITE);
+		if (ev.type != TRUTH_MARK || !ev.context)
+			continue;
+		if (ev.value == VPATH_MARK_BEGIN)
+			whose = ev.context;
+		/* not of a child of it, or of somebody else */
+		if (ev.context == whose)
+			add_mark(t, ev.value);
+	}
 	truth_close(r);
 	if (ret < 0)
 		die(EX_DATAERR, "%s: damaged", file);

@@ -23,7 +23,9 @@ void trace_read(struct trace *t, const char *file, enum trace_format format);
 void trace_write(const struct trace *t, const char *file, enum trace_format format);
 void trace_filter(unsigned int pages);
 void trace_add(struct trace *t, uint64_t name, bool write);
+void trace_keep_timed(struct trace *t);
 void trace_keep_written(struct trace *t);
+uint32_t trace_known(const struct trace *t);
 void trace_free(struct trace *t);
 
 #endif

@@ -20,7 +20,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sysexits.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "hold.h"
@@ -68,24 +67,14 @@ void *map_array(struct run *run, const char *name, size_t bytes)
 	return map;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 void main_begin(struct run *run)
 {
-	run->began_ns = now_ns();
-	vpath_mark(VPATH_MARK_BEGIN);
+	timed_begin(&run->timed);
 }
 
 void main_end(struct run *run)
 {
-	vpath_mark(VPATH_MARK_END);
-	run->ns = now_ns() - run->began_ns;
+	timed_end(&run->timed);
 }
 
 void verify(struct run *run, unsigned int check, bool ok)
@@ -138,7 +127,8 @@ static int run_program(struct run *run)
 {
 	run->program->main(run);
 	printf("name %s\nfootprint_pages %" PRIu64 "\nrounds %" PRIu64 "\nns %" PRIu64
-	       "\nbad %u\n", run->program->name, run->pages, run->rounds, run->ns, run->bad);
+	       "\nmajor %" PRIu64 "\nbad %u\n", run->program->name, run->pages, run->rounds,
+	       run->timed.ns, run->timed.major, run->bad);
 	return run->bad != 0;
 }
 

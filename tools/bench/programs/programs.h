@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the programs share: the description of a program and of one run of it, where
- * memory comes from, random numbers, and marks for the virtual hardware.
+ * memory comes from, and random numbers.
  *
  * A program sets up its arrays, calls main_begin(), does run->rounds rounds, calls
  * main_end() and looks at its own result: once for each check it has, verify().
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <linux/mmpath_vpath.h>
+#include "timed.h"
 
 struct run;
 
@@ -43,15 +43,15 @@ struct program {
  * @seed: of all that is random
  * @broken: number of the check that has to fail; 0: none
  * @pages: mapped so far
- * @began_ns: when the main part began
- * @ns: how long it took
+ * @timed: what the main part took
  * @bad: checks that have failed
  */
 struct run {
 	const struct program *program;
 	uint64_t bytes, rounds, seed;
 	unsigned int broken;
-	uint64_t pages, began_ns, ns;
+	uint64_t pages;
+	struct timed timed;
 	unsigned int bad;
 };
 
@@ -111,19 +111,6 @@ static inline double unit(uint64_t bits)
 static inline double rng_unit(struct rng *rng)
 {
 	return unit(rng_next(rng));
-}
-
-#define VPATH_MARK_BEGIN	0
-#define VPATH_MARK_END		1
-
-/* A no-operation that the virtual hardware notes in its ground truth. */
-static inline __attribute__((always_inline)) void vpath_mark(const int n)
-{
-#ifdef __x86_64__
-	asm volatile("nopl %c0(%%rax)" : : "i"(VPATH_COMMAND(VPATH_MARK + n)) : "memory");
-#else
-	(void)n;
-#endif
 }
 
 #endif /* PROGRAMS_H */
