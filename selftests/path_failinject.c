@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 static const char * const knobs[] = {
 	"probability", "interval", "times", "space", "verbose", "task-filter",
 	"ignore-gfp-wait", "cache-filter", "min-order", "ignore-gfp-highmem",
+	"reject-start", "reject-end",
 };
 
 static void set(const char *which, const char *knob, const char *value)
@@ -29,6 +31,42 @@ static void set(const char *which, const char *knob, const char *value)
 	snprintf(file, sizeof(file), DEBUGFS "%s/%s", which, knob);
 	if (!access(file, W_OK))
 		path_write(file, value);
+}
+
+/* Where the kernel has a function; false if that is not known. */
+static bool range_of(const char *function, char *start, char *end, size_t size)
+{
+	unsigned long first = 0, next = ULONG_MAX, addr;
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char name[256];
+
+	while (f && fscanf(f, "%lx %*c %255s%*[^\n]", &addr, name) == 2)
+		if (!strcmp(name, function))
+			first = addr;
+	if (f)
+		rewind(f);
+	while (f && fscanf(f, "%lx %*c %255s%*[^\n]", &addr, name) == 2)
+		if (addr > first && addr < next)
+			next = addr;
+	if (f)
+		fclose(f);
+	snprintf(start, size, "%#lx", first);
+	snprintf(end, size, "%#lx", next);
+	return first;
+}
+
+/*
+ * An allocation that fails while an area for the stack of a new task is cut out makes the
+ * kernel warn, whoever forks; and has nothing to do with us.
+ */
+static void spare_vmap_areas(const char *which)
+{
+	char start[32], end[32];
+
+	if (!range_of("alloc_vmap_area", start, end, sizeof(start)))
+		return;
+	set(which, "reject-end", end);
+	set(which, "reject-start", start);
 }
 
 /*
@@ -359,6 +397,8 @@ int main(void)
 			snprintf(file, sizeof(file), DEBUGFS "%s/%s", which[i], knobs[k]);
 			path_save(file);
 		}
+	for (i = 0; i < ARRAY_SIZE(which); i++)
+		spare_vmap_areas(which[i]);
 	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	path_exact(64);
 	/* on a slow machine the end of an epoch would drain the log, and nothing fail */
