@@ -11,7 +11,7 @@
  *	mmpath_memcg_mutex	which cgroups are tracked, and who shares (memcg.c, balance.c)
  *	 mmpath_replace_mutex	which have a policy (replace.c)
  *	mmpath_mutex		drivers, enabling, attach and detach, epochs
- *	 ctx->alive		the mm is not taken down
+ *	 ctx->alive		the mm is not taken down, its driver stays
  *	  mmap_lock		read, for the page tables; written by others
  *	    a driver's		for example of the log of hardware
  *	     ctx->lock		regions and models of one context
@@ -354,6 +354,7 @@ static void mmpath_stop_driver(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	const struct mmpath_driver *drv = ctx->drv;
 
+	lockdep_assert_held(&ctx->alive);
 	WRITE_ONCE(ctx->drv, NULL);
 	/* also without a driver: a hook may still hold the context */
 	if (mm)
