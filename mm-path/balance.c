@@ -265,7 +265,7 @@ static void mmpath_sharer_take_curve(struct mmpath_sharer *s, unsigned long step
 	lru = s->share.lambda[had];
 	if (mmpath_replaces_well(s->dom)) {
 		mmpath_share_hull(&s->share);
-		missed = mul_u64_u64_div_u64(missed, s->share.lambda[had], max(lru, 1ULL));
+		missed = mmpath_mul_div(missed, s->share.lambda[had], max(lru, 1ULL));
 	}
 	s->explained = mmpath_decay(s->explained, 0) +
 		       min(missed, came << MMPATH_WINDOW_FRACTION);

@@ -15,7 +15,9 @@
 #define _MM_PATH_MODEL_H
 
 #include <linux/types.h>
+#include <linux/limits.h>
 #include <linux/list.h>
+#include <linux/math64.h>
 
 #include "index.h"
 
@@ -51,6 +53,15 @@ static inline void mmpath_mem_free(struct mmpath_mem *mem, void *p, size_t bytes
 		return;
 	mem->bytes -= bytes;
 	mem->free(mem, p, bytes);
+}
+
+/*
+ * @a * @b / @c, or U64_MAX if that does not fit: on x86 mul_u64_u64_div_u64() traps then.
+ * Counts add up and wrap, and some of what is measured may be 0 where it cannot be.
+ */
+static inline u64 mmpath_mul_div(u64 a, u64 b, u64 c)
+{
+	return mul_u64_u64_shr(a, b, 64) < c ? mul_u64_u64_div_u64(a, b, c) : U64_MAX;
 }
 
 /*

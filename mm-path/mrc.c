@@ -252,7 +252,7 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages)
 static void bin_scale(struct mmpath_mrc_bin *bin, u64 num, u64 den)
 {
 	if (bin->now)
-		bin->now = mul_u64_u64_div_u64(bin->now, num, den);
+		bin->now = mmpath_mul_div(bin->now, num, den);
 }
 
 /* What was counted in this epoch stands for @num / @den times as much. */
@@ -272,7 +272,7 @@ static void mrc_scale(struct mmpath_mrc *m, u64 num, u64 den)
 static void bin_repeat(struct mmpath_mrc_bin *bin, u64 num, u64 den)
 {
 	if (bin->epoch)
-		bin->now += mul_u64_u64_div_u64(bin->epoch, num, den);
+		bin->now += mmpath_mul_div(bin->epoch, num, den);
 }
 
 /* It was like the epoch before, @num / @den times; but a first touch is none again. */
@@ -280,7 +280,7 @@ static void mrc_repeat(struct mmpath_mrc *m, u64 num, u64 den)
 {
 	u32 i;
 
-	m->records.now += mul_u64_u64_div_u64(m->records.epoch - m->cold.epoch, num, den);
+	m->records.now += mmpath_mul_div(m->records.epoch - m->cold.epoch, num, den);
 	for (i = 0; i < m->nr_bins; i++) {
 		bin_repeat(&m->bins[i], num, den);
 		if (m->open)
@@ -291,8 +291,8 @@ static void mrc_repeat(struct mmpath_mrc *m, u64 num, u64 den)
 static void bin_share(struct mmpath_mrc_bin *bin, u64 epoch, u64 now,
 		      const struct mmpath_counted *c)
 {
-	bin->total -= min(bin->total, mul_u64_u64_div_u64(epoch, c->moved, c->epoch));
-	bin->total += mul_u64_u64_div_u64(now, c->moved, c->now - c->cold);
+	bin->total -= min(bin->total, mmpath_mul_div(epoch, c->moved, c->epoch));
+	bin->total += mmpath_mul_div(now, c->moved, c->now - c->cold);
 }
 
 /* Some epochs were thought to be like the last one that was seen, and were more like this. */
@@ -311,11 +311,13 @@ static void mrc_share(struct mmpath_mrc *m, const struct mmpath_counted *c)
 /* How much should have been counted? */
 static u64 count_of_all(const struct mmpath_seen *seen, const struct mmpath_counted *c)
 {
+	u64 count = c->begun;
+
 	if (seen->as == MMPATH_SEEN_ACCESSES)
-		return min(seen->all, MMPATH_MRC_MOST);
-	if (seen->as == MMPATH_SEEN_TIME && seen->part)
-		return mul_u64_u64_div_u64(c->begun, seen->all, seen->part);
-	return c->begun;
+		count = seen->all;
+	else if (seen->as == MMPATH_SEEN_TIME && seen->part)
+		count = mmpath_mul_div(c->begun, seen->all, seen->part);
+	return min(count, MMPATH_MRC_MOST);
 }
 
 /* Is @x nearer to @b than to @a, as a factor? */
@@ -339,7 +341,7 @@ static bool nearer(u64 x, u64 a, u64 b)
 void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen,
 			 struct mmpath_counted *c)
 {
-	u64 all = min(count_of_all(seen, c), MMPATH_MRC_MOST);
+	u64 all = count_of_all(seen, c);
 	unsigned int i;
 
 	c->moved = 0;
@@ -443,7 +445,7 @@ static u64 misses_censored(const struct mmpath_mrc *m, enum mmpath_mrc_window w,
 		if (i == first)
 			ended = mul_u64_u32_div(ended, pages & (m->group_pages - 1),
 						m->group_pages);
-		misses = mul_u64_u64_div_u64(misses, left - ended, left);
+		misses = mmpath_mul_div(misses, left - ended, left);
 		left -= ended + bin_read(&m->open[i], w);
 	}
 	return left ? misses : 0;
@@ -511,7 +513,7 @@ u64 mmpath_mrc_step(struct mmpath_mrc_walk *walk)
 		open = bin_read(&walk->m->open[walk->i], walk->w);
 		if (walk->left == open)
 			misses = 0;
-		walk->misses = mul_u64_u64_div_u64(walk->misses, walk->left - ended, walk->left);
+		walk->misses = mmpath_mul_div(walk->misses, walk->left - ended, walk->left);
 		walk->left -= ended + open;
 	} else {
 		misses = 0;

@@ -274,6 +274,34 @@ static void make_up_time(struct fixture *f, u64 all, u64 part)
 	close_with(f, &seen);
 }
 
+/* A product that does not fit is the most there is, and nothing traps. */
+static void test_overflow(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	assert_true(mmpath_mul_div(1ULL << 40, 3ULL << 40, 1ULL << 20) == 3ULL << 60);
+	assert_true(mmpath_mul_div(1ULL << 40, 1ULL << 44, 1ULL << 20) == U64_MAX);
+	assert_true(mmpath_mul_div(1, 1, 0) == U64_MAX);
+	/* all of a long epoch of many CPUs was seen in a burst of no time */
+	fixture_init(&f, 1);
+	mmpath_mrc_begin(&f.m, 1U << 31);
+	mmpath_mrc_add(&f.m, 2, 1U << 30);
+	make_up_time(&f, 1ULL << 40, 1);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_true(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0) == MMPATH_MRC_MOST);
+	fixture_destroy(&f);
+	/* the sum of two groups is more than a count can be */
+	fixture_init(&f, 1);
+	mmpath_mrc_add(&f.m, 2, 1);
+	mmpath_mrc_add(&f.m, 5, 1);
+	mmpath_mrc_censor(&f.m, 1);
+	f.m.bins[2].epoch = 3ULL << 62;
+	f.m.bins[5].epoch = 3ULL << 62;
+	mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 4);
+	fixture_destroy(&f);
+}
+
 /* Counts go nowhere and nothing is read after all memory was given back. */
 static void test_after_destroy(void **state)
 {
@@ -653,6 +681,7 @@ int main(void)
 		cmocka_unit_test(test_far_distances),
 		cmocka_unit_test(test_big_counts),
 		cmocka_unit_test(test_after_destroy),
+		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_scale),
 		cmocka_unit_test(test_repeat),
 		cmocka_unit_test(test_unseen),

@@ -15,9 +15,19 @@ static inline u64 div64_u64(u64 a, u64 b)
 	return a / b;
 }
 
+/* As on x86: a quotient that does not fit traps. */
 static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 {
-	return (unsigned __int128)a * b / c;
+	unsigned __int128 quotient = (unsigned __int128)a * b / c;
+
+	if (quotient >> 64)
+		__builtin_trap();
+	return quotient;
+}
+
+static inline u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift)
+{
+	return (unsigned __int128)a * b >> shift;
 }
 
 static inline u64 mul_u64_u32_div(u64 a, u32 b, u32 c)
