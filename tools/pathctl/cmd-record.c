@@ -159,12 +159,12 @@ static void record_start(struct recording *rec)
 	struct log_header header = header_now();
 	struct keyed stat;
 
-	log_create(&rec->log, rec->options->output, &header);
 	session_as_cgroup(rec->session, &rec->views);
 	/* somebody else may track them, and have lost some, already */
 	cgroup_keyed(&rec->views, "memory.path.stat", &stat);
 	rec->dropped = keyed_u64(&stat, "dropped_log_full", 0);
 	keyed_free(&stat);
+	log_create(&rec->log, rec->options->output, &header);
 }
 
 static bool look(struct recording *rec)

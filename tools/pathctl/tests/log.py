@@ -1,17 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """Another reader and writer of recordings, from log-format.rst alone.
 
-  log.py make KIND FILE     write a recording: loop, processes, huge, or a bad one
-  log.py raw FILE OUT       its events, as /dev/mmpath would give them
-  log.py is FILE RAW        is it a good one, with just these events?
-  log.py curve FILE         is the curve of the JSON on stdin that of its string?
-  log.py mutate SEED FILE OUT
+  make KIND FILE        write a recording: loop, processes, huge, or a bad one
+  raw FILE OUT          its events, as /dev/mmpath would give them
+  is FILE RAW           is it a good one, with just these events?
+  curve FILE JSON       is the curve in there that of its string?
+  mutants COUNT FILE OUT...
+                        write OUT0, OUT1 ...: the file with some bytes changed
 """
 import json
 import random
 import struct
-import sys
 
 HEADER = struct.Struct("<8sIIIIQ32s")
 EVENT = struct.Struct("<QIBBH")
@@ -181,10 +180,13 @@ def main(what, *args):
         with open(args[1], "rb") as file:
             assert b"".join(event for event, _ in events_of(args[0])) == file.read()
     elif what == "curve":
-        check_curve(args[0], json.load(sys.stdin)["curve"])
-    elif what == "mutate":
-        with open(args[1], "rb") as source, open(args[2], "wb") as file:
-            file.write(mutate(int(args[0]), source.read()))
-
-
-main(*sys.argv[1:])
+        with open(args[1], "rb") as file:
+            check_curve(args[0], json.load(file)["curve"])
+    elif what == "mutants":
+        with open(args[1], "rb") as file:
+            data = file.read()
+        for seed in range(int(args[0])):
+            with open(f"{args[2]}{seed}", "wb") as file:
+                file.write(mutate(seed, data))
+    else:
+        raise ValueError(what)
