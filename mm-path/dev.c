@@ -65,15 +65,14 @@ static int mmpath_dev_release(struct inode *inode, struct file *file)
 
 struct mmpath_view {
 	struct mmpath_session *session;
-	void (*show)(struct seq_file *m, struct mmpath_domain *dom);
+	int (*show)(struct seq_file *m, struct mmpath_domain *dom);
 };
 
 static int mmpath_view_show(struct seq_file *m, void *v)
 {
 	struct mmpath_view *view = m->private;
 
-	view->show(m, view->session->dom);
-	return 0;
+	return view->show(m, view->session->dom);
 }
 
 static void mmpath_view_free(struct mmpath_view *view)
@@ -99,7 +98,7 @@ static const struct file_operations mmpath_view_fops = {
 	.release = mmpath_view_release,
 };
 
-static void (* const mmpath_views[])(struct seq_file *m, struct mmpath_domain *dom) = {
+static int (* const mmpath_views[])(struct seq_file *m, struct mmpath_domain *dom) = {
 	[MMPATH_VIEW_MRC]		= mmpath_show_mrc,
 	[MMPATH_VIEW_REGIONS]		= mmpath_show_regions,
 	[MMPATH_VIEW_REGION_MRC]	= mmpath_show_region_mrc,
@@ -204,7 +203,8 @@ static ssize_t mmpath_dev_read(struct file *file, char __user *buf, size_t count
 		return -EINVAL;
 	if (count < sizeof(struct mmpath_event))
 		return -EINVAL;
-	mmpath_drain_domain(s->dom);
+	if (mmpath_drain_domain(s->dom))
+		return -EINTR;
 	if (!(file->f_flags & O_NONBLOCK)) {
 		ret = wait_event_interruptible(rec->wait, !kfifo_is_empty(&rec->fifo));
 		if (ret)

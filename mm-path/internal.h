@@ -458,11 +458,11 @@ void mmpath_domain_wake(struct mmpath_domain *dom);
 
 /* show.c */
 struct seq_file;
-void mmpath_drain_domain(struct mmpath_domain *dom);
-void mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom);
-void mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom);
-void mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom);
-void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom);
+int mmpath_drain_domain(struct mmpath_domain *dom);
+int mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom);
+int mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom);
+int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom);
+int mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom);
 void mmpath_show_words(struct seq_file *m, const char * const *words, unsigned int nr,
 		       unsigned int used);
 

@@ -12,7 +12,9 @@
  * An entry holds a reference to its cgroup. A removed cgroup stays until the
  * next sync, or the next write to a memory.path.track, drops the entry.
  *
- * mmpath_memcg_mutex protects the table; it is outside of mmpath_mutex.
+ * mmpath_memcg_mutex protects the table; it is outside of mmpath_mutex. A sync
+ * may hold it for long. So whatever prints a domain takes a reference to that,
+ * under the lock of the xarray, and not the mutex: see mmpath_memcg_get_domain().
  */
 #include <linux/cgroup.h>
 #include <linux/memcontrol.h>
@@ -34,6 +36,22 @@ static struct mmpath_memcg *mmpath_memcg_find(struct cgroup_subsys_state *css)
 {
 	lockdep_assert_held(&mmpath_memcg_mutex);
 	return xa_load(&mmpath_memcgs, css->id);
+}
+
+/* The domain of @css, with a reference, or NULL. An entry in the table has its domain. */
+static struct mmpath_domain *mmpath_memcg_get_domain(const struct cgroup_subsys_state *css)
+{
+	struct mmpath_domain *dom = NULL;
+	struct mmpath_memcg *pm;
+
+	xa_lock(&mmpath_memcgs);
+	pm = xa_load(&mmpath_memcgs, css->id);
+	if (pm) {
+		dom = pm->dom;
+		kref_get(&dom->ref);
+	}
+	xa_unlock(&mmpath_memcgs);
+	return dom;
 }
 
 static struct mmpath_memcg *mmpath_memcg_add(struct cgroup_subsys_state *css)
@@ -179,12 +197,7 @@ void __mmpath_memcg_attach(void)
 
 static u64 mmpath_track_read(struct cgroup_subsys_state *css, struct cftype *cft)
 {
-	u64 on;
-
-	mutex_lock(&mmpath_memcg_mutex);
-	on = !!mmpath_memcg_find(css);
-	mutex_unlock(&mmpath_memcg_mutex);
-	return on;
+	return !!xa_load(&mmpath_memcgs, css->id);
 }
 
 static int mmpath_track_write(struct cgroup_subsys_state *css, struct cftype *cft, u64 val)
@@ -210,17 +223,25 @@ static int mmpath_track_write(struct cgroup_subsys_state *css, struct cftype *cf
 	return ret;
 }
 
+/*
+ * Print the domain of a cgroup. That may wait for a program to let go of its mmap_lock, and
+ * the program may wait for whatever it likes. A removal of the file, with cgroup_mutex, does
+ * not wait for the reader meanwhile.
+ */
 static int mmpath_memcg_show(struct seq_file *m,
-			     void (*show)(struct seq_file *m, struct mmpath_domain *dom))
+			     int (*show)(struct seq_file *m, struct mmpath_domain *dom))
 {
-	struct mmpath_memcg *pm;
+	struct mmpath_domain *dom = mmpath_memcg_get_domain(seq_css(m));
+	struct kernfs_open_file *of = m->private;
+	int ret;
 
-	mutex_lock(&mmpath_memcg_mutex);
-	pm = mmpath_memcg_find(seq_css(m));
-	if (pm)
-		show(m, pm->dom);
-	mutex_unlock(&mmpath_memcg_mutex);
-	return pm ? 0 : -ENODATA;
+	if (!dom)
+		return -ENODATA;
+	kernfs_break_active_protection(of->kn);
+	ret = show(m, dom);
+	kernfs_unbreak_active_protection(of->kn);
+	mmpath_domain_put(dom);
+	return ret;
 }
 
 static int mmpath_mrc_show(struct seq_file *m, void *v)
@@ -238,44 +259,58 @@ static int mmpath_region_mrc_show(struct seq_file *m, void *v)
 	return mmpath_memcg_show(m, mmpath_show_region_mrc);
 }
 
-static int mmpath_stat_show(struct seq_file *m, void *v)
+/* Call @fn for the entry of @css, if it has one, under the mutex. */
+static int mmpath_memcg_call(struct cgroup_subsys_state *css,
+			     void (*fn)(struct mmpath_memcg *pm, void *arg), void *arg)
 {
 	struct mmpath_memcg *pm;
 
 	mutex_lock(&mmpath_memcg_mutex);
-	pm = mmpath_memcg_find(seq_css(m));
-	if (pm) {
-		mmpath_show_stat(m, pm->dom);
-		mmpath_show_predictions(m, &pm->sharer);
-	}
+	pm = mmpath_memcg_find(css);
+	if (pm)
+		fn(pm, arg);
 	mutex_unlock(&mmpath_memcg_mutex);
 	return pm ? 0 : -ENODATA;
+}
+
+static void mmpath_stat_of(struct mmpath_memcg *pm, void *m)
+{
+	mmpath_show_predictions(m, &pm->sharer);
+}
+
+static int mmpath_stat_show(struct seq_file *m, void *v)
+{
+	struct cgroup_subsys_state *css = seq_css(m);
+	int ret;
+
+	css_get(css);
+	ret = mmpath_memcg_show(m, mmpath_show_stat) ?:
+		mmpath_memcg_call(css, mmpath_stat_of, m);
+	css_put(css);
+	return ret;
+}
+
+static void mmpath_mrc_reset_of(struct mmpath_memcg *pm, void *arg)
+{
+	mmpath_reset_domain(pm->dom);
 }
 
 static ssize_t mmpath_mrc_write(struct kernfs_open_file *of, char *buf, size_t nbytes,
 				loff_t off)
 {
-	struct mmpath_memcg *pm;
-
 	if (strcmp(strstrip(buf), "reset"))
 		return -EINVAL;
-	mutex_lock(&mmpath_memcg_mutex);
-	pm = mmpath_memcg_find(of_css(of));
-	if (pm)
-		mmpath_reset_domain(pm->dom);
-	mutex_unlock(&mmpath_memcg_mutex);
-	return pm ? nbytes : -ENODATA;
+	return mmpath_memcg_call(of_css(of), mmpath_mrc_reset_of, NULL) ?: nbytes;
 }
 
 #ifdef CONFIG_MMPATH_REPLACE
 static int mmpath_replace_show(struct seq_file *m, void *v)
 {
-	struct mmpath_memcg *pm;
+	struct mmpath_domain *dom = mmpath_memcg_get_domain(seq_css(m));
 
-	mutex_lock(&mmpath_memcg_mutex);
-	pm = mmpath_memcg_find(seq_css(m));
-	mmpath_show_modes(m, pm ? pm->dom : NULL);
-	mutex_unlock(&mmpath_memcg_mutex);
+	mmpath_show_modes(m, dom);
+	if (dom)
+		mmpath_domain_put(dom);
 	return 0;
 }
 
@@ -336,22 +371,24 @@ static ssize_t mmpath_balance_write(struct kernfs_open_file *of, char *buf, size
 	return ret ?: nbytes;
 }
 
+static void mmpath_weight_of(struct mmpath_memcg *pm, void *m)
+{
+	seq_printf(m, "%u\n", pm->sharer.share.weight);
+}
+
 static int mmpath_weight_show(struct seq_file *m, void *v)
 {
-	struct mmpath_memcg *pm;
+	return mmpath_memcg_call(seq_css(m), mmpath_weight_of, m);
+}
 
-	mutex_lock(&mmpath_memcg_mutex);
-	pm = mmpath_memcg_find(seq_css(m));
-	if (pm)
-		seq_printf(m, "%u\n", pm->sharer.share.weight);
-	mutex_unlock(&mmpath_memcg_mutex);
-	return pm ? 0 : -ENODATA;
+static void mmpath_weight_set(struct mmpath_memcg *pm, void *weight)
+{
+	pm->sharer.share.weight = *(unsigned int *)weight;
 }
 
 static ssize_t mmpath_weight_write(struct kernfs_open_file *of, char *buf, size_t nbytes,
 				   loff_t off)
 {
-	struct mmpath_memcg *pm;
 	unsigned int weight;
 	int ret = kstrtouint(strstrip(buf), 10, &weight);
 
@@ -359,32 +396,30 @@ static ssize_t mmpath_weight_write(struct kernfs_open_file *of, char *buf, size_
 		return ret;
 	if (!weight || weight > MMPATH_WEIGHT_MOST)
 		return -ERANGE;
-	mutex_lock(&mmpath_memcg_mutex);
-	pm = mmpath_memcg_find(of_css(of));
-	if (pm)
-		pm->sharer.share.weight = weight;
-	mutex_unlock(&mmpath_memcg_mutex);
-	return pm ? nbytes : -ENODATA;
+	return mmpath_memcg_call(of_css(of), mmpath_weight_set, &weight) ?: nbytes;
+}
+
+static void mmpath_sla_of(struct mmpath_memcg *pm, void *m)
+{
+	if (pm->sharer.share.sla == U64_MAX)
+		seq_puts(m, "max\n");
+	else
+		seq_printf(m, "%llu\n", pm->sharer.share.sla);
 }
 
 static int mmpath_sla_show(struct seq_file *m, void *v)
 {
-	struct mmpath_memcg *pm;
+	return mmpath_memcg_call(seq_css(m), mmpath_sla_of, m);
+}
 
-	mutex_lock(&mmpath_memcg_mutex);
-	pm = mmpath_memcg_find(seq_css(m));
-	if (pm && pm->sharer.share.sla == U64_MAX)
-		seq_puts(m, "max\n");
-	else if (pm)
-		seq_printf(m, "%llu\n", pm->sharer.share.sla);
-	mutex_unlock(&mmpath_memcg_mutex);
-	return pm ? 0 : -ENODATA;
+static void mmpath_sla_set(struct mmpath_memcg *pm, void *sla)
+{
+	pm->sharer.share.sla = *(u64 *)sla;
 }
 
 static ssize_t mmpath_sla_write(struct kernfs_open_file *of, char *buf, size_t nbytes,
 				loff_t off)
 {
-	struct mmpath_memcg *pm;
 	unsigned int rate;
 	u64 sla = U64_MAX;
 	int ret;
@@ -396,24 +431,17 @@ static ssize_t mmpath_sla_write(struct kernfs_open_file *of, char *buf, size_t n
 			return ret;
 		sla = rate;
 	}
-	mutex_lock(&mmpath_memcg_mutex);
-	pm = mmpath_memcg_find(of_css(of));
-	if (pm)
-		pm->sharer.share.sla = sla;
-	mutex_unlock(&mmpath_memcg_mutex);
-	return pm ? nbytes : -ENODATA;
+	return mmpath_memcg_call(of_css(of), mmpath_sla_set, &sla) ?: nbytes;
+}
+
+static void mmpath_target_of(struct mmpath_memcg *pm, void *m)
+{
+	mmpath_show_target(m, &pm->sharer);
 }
 
 static int mmpath_target_show(struct seq_file *m, void *v)
 {
-	struct mmpath_memcg *pm;
-
-	mutex_lock(&mmpath_memcg_mutex);
-	pm = mmpath_memcg_find(seq_css(m));
-	if (pm)
-		mmpath_show_target(m, &pm->sharer);
-	mutex_unlock(&mmpath_memcg_mutex);
-	return pm ? 0 : -ENODATA;
+	return mmpath_memcg_call(seq_css(m), mmpath_target_of, m);
 }
 #endif
 

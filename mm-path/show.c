@@ -24,8 +24,9 @@ static const char * const mmpath_kind_names[] = {
  * @dom: what was logged but not drained yet belongs into what is shown
  *
  * Context: may sleep; takes the locks of contexts and of the domain.
+ * Return: 0, or -EINTR if the caller was killed while it waited.
  */
-void mmpath_drain_domain(struct mmpath_domain *dom)
+int mmpath_drain_domain(struct mmpath_domain *dom)
 {
 	struct mmpath_ctx *ctx;
 	unsigned long id;
@@ -34,13 +35,17 @@ void mmpath_drain_domain(struct mmpath_domain *dom)
 		if (!mmpath_ctx_in(ctx, dom))
 			continue;
 		/* not while it is detached: its driver is gone first, and its records later */
-		mutex_lock(&ctx->alive);
+		if (mutex_lock_killable(&ctx->alive)) {
+			mmpath_ctx_put(ctx);
+			return -EINTR;
+		}
 		mmpath_drain(ctx);
 		mutex_unlock(&ctx->alive);
 		mutex_lock(&dom->lock);
 		mmpath_domain_note(dom, ctx);
 		mutex_unlock(&dom->lock);
 	}
+	return 0;
 }
 
 /* What was unmapped before anybody looked has left its mark on the curve. */
@@ -86,12 +91,14 @@ void mmpath_show_words(struct seq_file *m, const char * const *words, unsigned i
  * @dom: the domain
  *
  * Context: may sleep; takes the locks of contexts and of the domain.
+ * Return: 0, or -EINTR if the reader was killed while it waited.
  */
-void mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom)
+int mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom)
 {
 	struct mmpath_mrc *mrc = &dom->mrc;
 
-	mmpath_drain_domain(dom);
+	if (mmpath_drain_domain(dom))
+		return -EINTR;
 	mutex_lock(&dom->lock);
 	seq_puts(m, "version 1\n");
 	seq_printf(m, "page_bytes %lu\n", PAGE_SIZE);
@@ -105,6 +112,7 @@ void mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom)
 		seq_puts(m, "stopped nomem\n");
 	mmpath_show_points(m, mrc, mmpath_curve_end(mrc, dom->footprint));
 	mutex_unlock(&dom->lock);
+	return 0;
 }
 
 /* May the reader know addresses of @mm? A page trace is a side channel. */
@@ -191,22 +199,28 @@ static void mmpath_show_region(struct seq_file *m, struct mmpath_domain *dom,
 	seq_putc(m, '\n');
 }
 
-static void mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_domain *dom,
-				    struct mmpath_ctx *ctx)
+/* Gives up when the reader is killed: a program may hold its mmap_lock for long. */
+static int mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_domain *dom,
+				   struct mmpath_ctx *ctx)
 {
 	struct mmpath_region *region;
 	struct mm_struct *mm = ctx->mm;
 	bool look = mmpath_may_look(mm);
+	int ret;
 
 	if (!mmget_not_zero(mm))
-		return;
-	mmap_read_lock(mm);
+		return 0;
+	ret = mmap_read_lock_killable(mm);
+	if (ret)
+		goto out;
 	mutex_lock(&ctx->lock);
 	list_for_each_entry(region, &ctx->regions.list, node)
 		mmpath_show_region(m, dom, ctx, region, look);
 	mutex_unlock(&ctx->lock);
 	mmap_read_unlock(mm);
+out:
 	mmput_async(mm);
+	return ret;
 }
 
 /**
@@ -214,18 +228,28 @@ static void mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_domain *do
  * @m: where to
  * @dom: the domain
  *
- * Context: may sleep; takes mmap_lock and the locks of contexts.
+ * Context: may sleep; takes mmap_lock and the locks of contexts. Without mmpath_memcg_mutex
+ * and mmpath_mutex, for the program may hold its mmap_lock for as long as it likes.
+ * Return: 0, or -EINTR if the reader was killed while it waited.
  */
-void mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom)
+int mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom)
 {
 	struct mmpath_ctx *ctx;
 	unsigned long id;
+	int ret = 0;
 
-	mmpath_drain_domain(dom);
+	if (mmpath_drain_domain(dom))
+		return -EINTR;
 	seq_puts(m, "pid region kind start end mapped_kb footprint records cold shift state policy in_memory target name\n");
-	mmpath_for_each_ctx(ctx, id)
+	mmpath_for_each_ctx(ctx, id) {
 		if (mmpath_ctx_in(ctx, dom))
-			mmpath_show_ctx_regions(m, dom, ctx);
+			ret = mmpath_show_ctx_regions(m, dom, ctx);
+		if (ret) {
+			mmpath_ctx_put(ctx);
+			break;
+		}
+	}
+	return ret;
 }
 
 static void mmpath_show_region_points(struct seq_file *m, struct mmpath_ctx *ctx,
@@ -250,14 +274,16 @@ static void mmpath_show_region_points(struct seq_file *m, struct mmpath_ctx *ctx
  * @dom: the domain
  *
  * Context: may sleep; takes the locks of contexts.
+ * Return: 0, or -EINTR if the reader was killed while it waited.
  */
-void mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
+int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
 {
 	struct mmpath_region *region;
 	struct mmpath_ctx *ctx;
 	unsigned long id;
 
-	mmpath_drain_domain(dom);
+	if (mmpath_drain_domain(dom))
+		return -EINTR;
 	seq_puts(m, "pid region pages lru mru\n");
 	mmpath_for_each_ctx(ctx, id) {
 		if (!mmpath_ctx_in(ctx, dom))
@@ -267,6 +293,7 @@ void mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
 			mmpath_show_region_points(m, ctx, region);
 		mutex_unlock(&ctx->lock);
 	}
+	return 0;
 }
 
 /**
@@ -275,8 +302,9 @@ void mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
  * @dom: the domain
  *
  * Context: may sleep; takes the locks of contexts and of the domain.
+ * Return: 0, or -EINTR if the reader was killed while it waited.
  */
-void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
+int mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 {
 	unsigned long sum[NR_MMPATH_STATS] = { }, rate = 0, bytes = 0, contexts = 0;
 	const struct mmpath_driver *drv = mmpath_driver();
@@ -286,7 +314,8 @@ void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 	struct mmpath_ctx *ctx;
 	unsigned long id;
 
-	mmpath_drain_domain(dom);
+	if (mmpath_drain_domain(dom))
+		return -EINTR;
 	mmpath_for_each_ctx(ctx, id) {
 		if (!mmpath_ctx_in(ctx, dom))
 			continue;
@@ -313,4 +342,5 @@ void mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 	seq_printf(m, "model_bytes %lu\n", bytes + READ_ONCE(dom->mem.bytes));
 	seq_printf(m, "driver %s\n", drv ? drv->name : "none");
 	mmpath_show_replace(m, dom);
+	return 0;
 }

@@ -9,6 +9,8 @@
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
 
 #define KT_LOG	64U
 
@@ -649,6 +651,54 @@ static void kt_busy_mm(struct kunit *test)
 	kt_ctx_end(test, ctx, dom);
 }
 
+struct kt_reader {
+	struct completion done;
+	struct mmpath_domain *dom;
+	char text[256];
+	int ret;
+};
+
+static int kt_read_regions(void *arg)
+{
+	struct kt_reader *reader = arg;
+	struct seq_file m = { .buf = reader->text, .size = sizeof(reader->text) };
+
+	allow_signal(SIGKILL);
+	reader->ret = mmpath_show_regions(&m, reader->dom);
+	complete(&reader->done);
+	return 0;
+}
+
+/* And who reads its regions may be killed meanwhile. */
+static void kt_busy_reader(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	struct kt_reader reader = { .dom = dom };
+	struct task_struct *task;
+	unsigned long left;
+	u32 id;
+
+	init_completion(&reader.done);
+	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &id, ctx, XA_LIMIT(1, MMPATH_MAX_CTX),
+				       GFP_KERNEL), 0);
+	atomic_inc(&ctx->mm->mm_users);
+	mmap_write_lock(ctx->mm);
+	task = kthread_run(kt_read_regions, &reader, "kt_reader");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	KUNIT_EXPECT_TRUE(test, kt_waited_for(ctx->mm));
+	KUNIT_EXPECT_TRUE(test, kt_others_go_on());
+	send_sig(SIGKILL, task, 1);
+	left = wait_for_completion_timeout(&reader.done, 30 * HZ);
+	mmap_write_unlock(ctx->mm);
+	if (!left)
+		wait_for_completion(&reader.done);
+	KUNIT_EXPECT_EQ(test, reader.ret, -EINTR);
+	xa_erase(&mmpath_ctxs, id);
+	atomic_dec(&ctx->mm->mm_users);
+	kt_ctx_end(test, ctx, dom);
+}
+
 static struct mmpath_ctx *kt_logged_late;
 
 /* While it is drained four more accesses are counted, and logged. */
@@ -745,6 +795,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_switch_driver),
 	KUNIT_CASE(kt_exit_waits),
 	KUNIT_CASE(kt_busy_mm),
+	KUNIT_CASE(kt_busy_reader),
 	KUNIT_CASE(kt_epoch_is_whole),
 	KUNIT_CASE(kt_borrowed_mm),
 	{}
