@@ -85,6 +85,7 @@ const char * const mmpath_stat_names[NR_MMPATH_STATS] = {
 
 static void mmpath_epoch_fn(struct work_struct *work);
 static void mmpath_kick_fn(struct work_struct *work);
+static void mmpath_scan_soon(struct mmpath_ctx *ctx);
 static void mmpath_sync_fn(struct work_struct *work);
 static DECLARE_DELAYED_WORK(mmpath_epoch_work, mmpath_epoch_fn);
 static DECLARE_WORK(mmpath_kick_work, mmpath_kick_fn);
@@ -336,9 +337,11 @@ static int mmpath_copy_regions(struct mmpath_ctx *ctx, struct mmpath_ctx *parent
 	return ret;
 }
 
-/* Put @ctx and @drv together. mmap_lock of @mm is held for reading. */
-static int mmpath_start_driver(struct mmpath_ctx *ctx, struct mmpath_driver *drv,
-			       struct mm_struct *mm)
+/*
+ * Put @ctx and @drv together. The first scan is left to a worker: it may take long, and
+ * mmpath_mutex is held here.
+ */
+static int mmpath_start_driver(struct mmpath_ctx *ctx, struct mmpath_driver *drv)
 {
 	int ret = drv->attach(ctx);
 
@@ -374,12 +377,9 @@ static int mmpath_publish(struct mmpath_ctx *ctx, struct mm_struct *mm,
 	ret = parent && mm->map_count ? mmpath_copy_regions(ctx, parent) :
 		mmpath_regions_of_mm(ctx, mm);
 	if (!ret)
-		ret = mmpath_start_driver(ctx, mmpath_drv, mm);
-	if (!ret) {
+		ret = mmpath_start_driver(ctx, mmpath_drv);
+	if (!ret)
 		rcu_assign_pointer(mm->mmpath, ctx);
-		if (mmpath_drv->scan)
-			mmpath_drv->scan(ctx, mm);
-	}
 	return ret;
 }
 
@@ -496,6 +496,8 @@ static bool mmpath_lock_to_attach(struct mm_struct *mm)
  * @mm: of the program, with a user
  * @dom: the domain that gets its curve
  *
+ * A program that runs already is scanned soon; mmpath_finish_scans() waits for that.
+ *
  * Context: may sleep; takes mmpath_mutex and mmap_lock.
  * Return: 0, also when @dom tracks @mm already; -ENODEV when tracking is not
  * enabled, -EOPNOTSUPP for an mm with MMU notifiers, -ENOSPC when too many
@@ -524,7 +526,9 @@ int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 		ret = mmpath_add_domain(ctx, dom);
 	else
 		atomic_long_inc(&mmpath_stats[MMPATH_ATTACH_FAILED]);
-	if (ret && new && !IS_ERR(ctx))
+	if (!ret && new)
+		mmpath_scan_soon(ctx);
+	else if (ret && new && !IS_ERR(ctx))
 		mmpath_detach(ctx, mm);
 out:
 	mutex_unlock(&mmpath_mutex);
@@ -607,14 +611,12 @@ static void mmpath_switch_ctx(struct mmpath_ctx *ctx)
 	mutex_lock(&ctx->alive);
 	mmpath_stop_driver(ctx, mm);
 	mmpath_saw(ctx, &others);
-	mmap_read_lock(mm);
-	ret = mmpath_start_driver(ctx, mmpath_drv, mm);
-	if (!ret && mmpath_drv->scan)
-		mmpath_drv->scan(ctx, mm);
-	mmap_read_unlock(mm);
+	ret = mmpath_start_driver(ctx, mmpath_drv);
 	mutex_unlock(&ctx->alive);
 	if (ret)
 		mmpath_count(ctx, MMPATH_ATTACH_FAILED, 1);
+	else
+		mmpath_scan_soon(ctx);
 	mmput_async(mm);
 }
 
@@ -673,6 +675,8 @@ int mmpath_set_driver(const char *name)
 		mmpath_stop(old);
 out:
 	mutex_unlock(&mmpath_mutex);
+	if (!ret)
+		mmpath_finish_scans();
 	return ret;
 }
 
@@ -788,11 +792,13 @@ static void mmpath_scan(const struct mmpath_driver *drv, struct mmpath_ctx *ctx)
 /* The driver's part of the end of an epoch, or of what happens before it. */
 static void mmpath_control(struct mmpath_ctx *ctx, bool early)
 {
-	const struct mmpath_driver *drv = mmpath_get_driver(ctx);
+	const struct mmpath_driver *drv;
 
+	/* also without a driver: the next one wants its kicks */
+	WRITE_ONCE(ctx->kicked, false);
+	drv = mmpath_get_driver(ctx);
 	if (!drv)
 		return;
-	WRITE_ONCE(ctx->kicked, false);
 	if (drv->epoch)
 		drv->epoch(ctx, ctx->mm, early);
 	mutex_unlock(&mmpath_mutex);
@@ -880,14 +886,35 @@ static void mmpath_epoch_fn(struct work_struct *work)
 	queue_delayed_work(system_unbound_wq, &mmpath_epoch_work, msecs_to_jiffies(ms));
 }
 
+static void mmpath_first_scan(struct mmpath_ctx *ctx)
+{
+	const struct mmpath_driver *drv = mmpath_get_driver(ctx);
+
+	if (!drv)
+		return;
+	mutex_unlock(&mmpath_mutex);
+	mmpath_scan(drv, ctx);
+	mutex_unlock(&ctx->alive);
+}
+
 static void mmpath_kick_fn(struct work_struct *work)
 {
 	struct mmpath_ctx *ctx;
 	unsigned long id;
 
-	mmpath_for_each_ctx(ctx, id)
+	mmpath_for_each_ctx(ctx, id) {
+		if (xchg(&ctx->attached, false))
+			mmpath_first_scan(ctx);
 		if (READ_ONCE(ctx->kicked))
 			mmpath_control(ctx, true);
+	}
+}
+
+/* The program was running when @ctx got its driver. */
+static void mmpath_scan_soon(struct mmpath_ctx *ctx)
+{
+	WRITE_ONCE(ctx->attached, true);
+	queue_work(system_unbound_wq, &mmpath_kick_work);
 }
 
 /**
@@ -902,6 +929,18 @@ void mmpath_kick(struct mmpath_ctx *ctx)
 		return;
 	WRITE_ONCE(ctx->kicked, true);
 	queue_work(system_unbound_wq, &mmpath_kick_work);
+}
+
+/**
+ * mmpath_finish_scans() - wait for the first scans of programs that were running
+ *
+ * For callers that tell a user that a program is tracked from now on. Context: may sleep;
+ * without locks.
+ */
+void mmpath_finish_scans(void)
+{
+	lockdep_assert_not_held(&mmpath_mutex);
+	flush_work(&mmpath_kick_work);
 }
 
 static void mmpath_sync_fn(struct work_struct *work)

@@ -172,6 +172,8 @@ static int mmpath_dev_track(struct mmpath_session *s, int pidfd)
 		return mm ? PTR_ERR(mm) : -ESRCH;
 	ret = mmpath_track(mm, s->dom);
 	mmput(mm);
+	if (!ret)
+		mmpath_finish_scans();
 	return ret;
 }
 

@@ -173,6 +173,7 @@ struct mmpath_domain {
  *	changed under mmpath_mutex only
  * @nr_domains: how many
  * @kicked: mmpath_kick() was called
+ * @attached: the driver has not scanned it yet
  * @hook_ns: spent in the touched hook
  * @fed: pages that records stood for, as many as were in the sample
  * @accesses: that a driver has counted which knows of those that it does not deliver
@@ -199,7 +200,7 @@ struct mmpath_ctx {
 	unsigned long pab_reach;
 	u32 number;
 	bool resting, blind;
-	bool kicked;
+	bool kicked, attached;
 	atomic64_t hook_ns;
 	u64 fed;
 	atomic64_t accesses;
@@ -283,9 +284,10 @@ struct mmpath_counter {
  * @detach: undo attach(). @mm is the mm with a user held, to give pages back
  *	in, or NULL when it is exiting. No hook is running or will be. May
  *	sleep. Runs under mmpath_mutex unless exiting.
- * @scan: bring the page tables into line with what is tracked: once after
- *	attach(), after every begin() and every early epoch(). mmap_lock is held for
- *	reading, and after attach() also mmpath_mutex, else ctx->alive. May be absent.
+ * @scan: bring the page tables into line with what is tracked: soon after attach(),
+ *	after every begin() and every early epoch(). But a child that was just forked is
+ *	not scanned before the epoch ends. mmap_lock is held for reading, and ctx->alive.
+ *	May be absent.
  * @clean: @mm was copied from a tracked mm and is not tracked itself: undo
  *	what was inherited. Nobody else knows @mm. May be absent.
  * @epoch: called at the end of each epoch, to control the cost. May change
@@ -364,6 +366,7 @@ void mmpath_register_driver(struct mmpath_driver *drv);
 void mmpath_end_burst(struct mmpath_ctx *ctx);
 void mmpath_saw(struct mmpath_ctx *ctx, const struct mmpath_seen *seen);
 void mmpath_kick(struct mmpath_ctx *ctx);
+void mmpath_finish_scans(void);
 void mmpath_driver_lost(const struct mmpath_driver *drv);
 
 /* core.c, for the user interface */

@@ -220,6 +220,8 @@ static int mmpath_track_write(struct cgroup_subsys_state *css, struct cftype *cf
 		mmpath_memcg_del(pm);
 	}
 	mutex_unlock(&mmpath_memcg_mutex);
+	if (val && !ret)
+		mmpath_finish_scans();
 	return ret;
 }
 

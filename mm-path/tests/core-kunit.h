@@ -699,6 +699,69 @@ static void kt_busy_reader(struct kunit *test)
 	kt_ctx_end(test, ctx, dom);
 }
 
+static int kt_attach_ok(struct mmpath_ctx *ctx)
+{
+	return 0;
+}
+
+static unsigned int kt_log_entries(void)
+{
+	return KT_LOG;
+}
+
+static struct mmpath_driver kt_drv = {
+	.name = "kunit", .attach = kt_attach_ok, .detach = kt_detach, .scan = kt_scan,
+	.log_entries = kt_log_entries,
+};
+
+static struct mmpath_driver *kt_old_drv;
+
+/* Tracking is on with kt_drv, as far as those know that a test calls; no epoch ends. */
+static void kt_tracking(bool on)
+{
+	mutex_lock(&mmpath_mutex);
+	if (on) {
+		kt_old_drv = mmpath_drv;
+		mmpath_drv = &kt_drv;
+		static_branch_inc(&mmpath_key);
+		atomic_set(&kt_scans, 0);
+	} else {
+		mmpath_drv = kt_old_drv;
+		static_branch_dec(&mmpath_key);
+	}
+	mutex_unlock(&mmpath_mutex);
+}
+
+/* A program that runs is scanned when it is tracked, a child when the epoch ends. */
+static void kt_first_scan(struct kunit *test)
+{
+	struct mm_struct *mm = mm_alloc(), *child = mm_alloc();
+	struct mmpath_domain *dom = mmpath_domain_create();
+	struct mmpath_ctx *ctx;
+
+	KUNIT_ASSERT_NOT_NULL(test, mm);
+	KUNIT_ASSERT_NOT_NULL(test, child);
+	KUNIT_ASSERT_NOT_NULL(test, dom);
+	kt_tracking(true);
+	KUNIT_EXPECT_EQ(test, mmpath_track(mm, dom), 0);
+	mmpath_finish_scans();
+	KUNIT_EXPECT_EQ(test, atomic_read(&kt_scans), 1);
+	__mmpath_inherit(child, mm);
+	mmpath_finish_scans();
+	KUNIT_EXPECT_EQ(test, atomic_read(&kt_scans), 1);
+	ctx = mmpath_ctx_get(child);
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	KUNIT_EXPECT_TRUE(test, mmpath_ctx_in(ctx, dom));
+	mmpath_begin_epoch(ctx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kt_scans), 2);
+	mmpath_ctx_put(ctx);
+	mmput(child);
+	mmpath_untrack_all(dom);
+	mmpath_domain_destroy(dom);
+	kt_tracking(false);
+	mmput(mm);
+}
+
 static struct mmpath_ctx *kt_logged_late;
 
 /* While it is drained four more accesses are counted, and logged. */
@@ -796,6 +859,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_exit_waits),
 	KUNIT_CASE(kt_busy_mm),
 	KUNIT_CASE(kt_busy_reader),
+	KUNIT_CASE(kt_first_scan),
 	KUNIT_CASE(kt_epoch_is_whole),
 	KUNIT_CASE(kt_borrowed_mm),
 	{}
