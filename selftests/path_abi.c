@@ -89,7 +89,7 @@ static void test_files(void)
 	good = true;
 	for (i = 0; i < ARRAY_SIZE(cgroup_files); i++)
 		good &= has_mode(cg, cgroup_files[i].name, cgroup_files[i].mode);
-	good &= access(PATH_CGROUP "/memory.path.track", F_OK) != 0;
+	good &= path_ne(access(PATH_CGROUP "/memory.path.track", F_OK), 0);
 	ksft_test_result(good, "cgroup files and their modes\n");
 }
 
@@ -202,7 +202,7 @@ static void test_driver(void)
 	good &= try_knob("driver", "emulx", -ENODEV) && try_knob("driver", "emu", -ENODEV);
 	good &= try_knob("driver", "replay\n", 0) && driver_is("emul [replay] vpath\n");
 	good &= try_knob("driver", "emul", 0) && driver_is("[emul] replay vpath\n");
-	ksft_test_result(good && path_get("stats/driver_switches") == before + 2,
+	ksft_test_result(good && path_eq(path_get("stats/driver_switches"), before + 2),
 			 "driver: list, switch, unknown\n");
 }
 
@@ -218,7 +218,7 @@ static bool caps_have(const char *driver, const char *must)
 	path_read(file, caps, sizeof(caps));
 	for (at = strtok(caps, "\n "); at; at = strtok(NULL, "\n ")) {
 		snprintf(word, sizeof(word), " %s ", at);
-		good &= !!strstr(known, word);
+		good &= path_true(strstr(known, word));
 		found |= !strcmp(at, must);
 	}
 	if (!good || !found)
@@ -270,7 +270,7 @@ static long long is_on(void)
 static void test_track(void)
 {
 	static const char * const bad[] = { "2", "-1", "x", "1 1", "yes", "18446744073709551616" };
-	bool good = is_on() == 0;
+	bool good = path_eq(is_on(), 0);
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -278,12 +278,12 @@ static void test_track(void)
 
 		if (ret != -EINVAL && ret != -ERANGE)
 			ksft_print_msg("\"%s\": %d\n", bad[i], ret);
-		good &= (ret == -EINVAL || ret == -ERANGE) && is_on() == 0;
+		good &= path_true(ret == -EINVAL || ret == -ERANGE) && path_eq(is_on(), 0);
 	}
 	good &= try_cg("memory.path.track", "2", -EINVAL);
-	good &= try_cg("memory.path.track", "1", 0) && is_on() == 1;
-	good &= try_cg("memory.path.track", "1\n", 0) && is_on() == 1;
-	good &= try_cg("memory.path.track", "0", 0) && is_on() == 0;
+	good &= try_cg("memory.path.track", "1", 0) && path_eq(is_on(), 1);
+	good &= try_cg("memory.path.track", "1\n", 0) && path_eq(is_on(), 1);
+	good &= try_cg("memory.path.track", "0", 0) && path_eq(is_on(), 0);
 	ksft_test_result(good, "memory.path.track\n");
 }
 
@@ -302,15 +302,17 @@ static void test_mrc(void)
 {
 	char *text = path_cg_slurp(cg, "memory.path.mrc");
 	struct path_curve c = { };
-	bool good = text && path_parse_curve(text, &c);
+	bool good = path_true(text) && path_parse_curve(text, &c);
 	size_t i;
 
-	good &= path_text_key(text, "page_bytes") == (long long)PAGE &&
-		path_text_key(text, "sample_shift") == 0 && c.group == 16 && c.from >= 64 &&
-		c.records >= 3 * 1024 && c.cold >= 1024 && c.footprint >= 1024;
+	good &= path_eq(path_text_key(text, "page_bytes"), (long long)PAGE) &&
+		path_eq(path_text_key(text, "sample_shift"), 0) && path_eq(c.group, 16) &&
+		path_ge(c.from, 64) && path_ge(c.records, 3 * 1024) && path_ge(c.cold, 1024) &&
+		path_ge(c.footprint, 1024);
 	for (i = 1; good && i < c.n; i++)
-		good = c.misses[i] <= c.misses[i - 1];
-	good &= c.n > 1 && (c.n - 1) * c.group >= c.footprint && c.misses[0] == c.records - c.cold;
+		good = path_le(c.misses[i], c.misses[i - 1]);
+	good &= path_gt(c.n, 1) && path_ge((c.n - 1) * c.group, c.footprint) &&
+		path_eq(c.misses[0], c.records - c.cold);
 	if (!good)
 		ksft_print_msg("%.400s\n", text ? text : strerror(errno));
 	free(text);
@@ -318,10 +320,10 @@ static void test_mrc(void)
 	ksft_test_result(good, "memory.path.mrc parses and falls\n");
 	good = try_cg("memory.path.mrc", "rese", -EINVAL) &&
 	       try_cg("memory.path.mrc", "reset 1", -EINVAL) &&
-	       path_cg_key(cg, "memory.path.mrc", "cold") > 0 &&
+	       path_gt(path_cg_key(cg, "memory.path.mrc", "cold"), 0) &&
 	       try_cg("memory.path.mrc", "reset\n", 0) &&
-	       path_cg_key(cg, "memory.path.mrc", "cold") == 0 &&
-	       path_cg_key(cg, "memory.path.mrc", "footprint") == 0;
+	       path_eq(path_cg_key(cg, "memory.path.mrc", "cold"), 0) &&
+	       path_eq(path_cg_key(cg, "memory.path.mrc", "footprint"), 0);
 	ksft_test_result(good, "memory.path.mrc: reset\n");
 }
 
@@ -338,17 +340,18 @@ static void test_regions(pid_t pid)
 
 	for (i = 0; good && i < ARRAY_SIZE(columns); i++, line += n + 1) {
 		n = strlen(columns[i]);
-		good = !strncmp(line, columns[i], n) &&
-		       line[n] == (i + 1 < ARRAY_SIZE(columns) ? ' ' : '\n');
+		good = path_true(!strncmp(line, columns[i], n)) &&
+		       path_eq(line[n], i + 1 < ARRAY_SIZE(columns) ? ' ' : '\n');
 	}
 	for (; good && *line; line = strchr(line, '\n') + 1) {
-		good = path_parse_region(line, &r) && r.pid == pid && !strcmp(r.state, "ok") &&
-		       !strcmp(r.policy, "-") && !r.in_memory && r.target == -1;
+		good = path_true(path_parse_region(line, &r)) && path_eq(r.pid, pid) &&
+		       path_same(r.state, "ok") && path_same(r.policy, "-") &&
+		       path_eq(r.in_memory, 0) && path_eq(r.target, -1);
 		rest |= !strcmp(r.kind, "rest") && r.id == 0 && !r.start;
 		big |= !strcmp(r.kind, "mmap") && r.kb == 4096 && r.footprint == 1024 &&
 		       r.records >= 3 * 1024 && r.cold == 1024 && r.end == r.start + 4 * MIB;
 	}
-	good = good && rest && big;
+	good = good && path_true(rest) && path_true(big);
 	if (!good)
 		ksft_print_msg("%.800s\n", text ? text : strerror(errno));
 	free(text);
@@ -359,22 +362,22 @@ static void test_region_mrc(pid_t pid)
 {
 	static const char header[] = "pid region pages lru mru\n";
 	char *text = path_cg_slurp(cg, "memory.path.region_mrc");
-	bool good = text && !strncmp(text, header, strlen(header));
+	bool good = path_true(text) && path_true(!strncmp(text, header, strlen(header)));
 	char *line = good ? text + strlen(header) : NULL;
 	unsigned long long region, pages, lru, mru, points = 0, last = 0;
-	int who;
+	int who, words;
 
 	for (; good && *line; line = strchr(line, '\n') + 1) {
-		good = sscanf(line, "%d %llu %llu %llu %llu", &who, &region, &pages, &lru,
-			      &mru) == 5 && who == pid;
+		words = sscanf(line, "%d %llu %llu %llu %llu", &who, &region, &pages, &lru, &mru);
+		good = path_eq(words, 5) && path_eq(who, pid);
 		points = region == last ? points + 1 : 1;
-		good &= points <= 66;
+		good &= path_le(points, 66);
 		last = region;
 	}
 	if (!good)
 		ksft_print_msg("%.400s\n", text ? text : strerror(errno));
 	free(text);
-	ksft_test_result(good && points, "memory.path.region_mrc parses\n");
+	ksft_test_result(good && path_true(points), "memory.path.region_mrc parses\n");
 }
 
 static void test_stat(void)
@@ -386,15 +389,15 @@ static void test_stat(void)
 		"model_bytes",
 	};
 	char *text = path_cg_slurp(cg, "memory.path.stat");
-	bool good = text && strstr(text, "\ndriver emul\n");
+	bool good = path_true(text) && path_true(strstr(text, "\ndriver emul\n"));
 	size_t i;
 
 	for (i = 0; good && i < ARRAY_SIZE(keys); i++)
-		good = path_text_key(text, keys[i]) >= 0;
-	good = good && path_text_key(text, "contexts") == 1 &&
-	       path_text_key(text, "records") >= 3 * 1024 &&
-	       path_text_key(text, "coverage_permille") == 1000 &&
-	       path_text_key(text, "dropped_log_full") == 0;
+		good = path_ge(path_text_key(text, keys[i]), 0);
+	good = good && path_eq(path_text_key(text, "contexts"), 1) &&
+	       path_ge(path_text_key(text, "records"), 3 * 1024) &&
+	       path_eq(path_text_key(text, "coverage_permille"), 1000) &&
+	       path_eq(path_text_key(text, "dropped_log_full"), 0);
 	if (!good)
 		ksft_print_msg("%s\n", text ? text : strerror(errno));
 	free(text);
@@ -414,10 +417,11 @@ static void test_tracked(void)
 	test_regions(pid);
 	test_region_mrc(pid);
 	test_mrc();
-	ksft_test_result(path_get("stats/contexts") == 1 && path_get("stats/records") > 3 * 1024,
+	ksft_test_result(path_eq(path_get("stats/contexts"), 1) &&
+			 path_gt(path_get("stats/records"), 3 * 1024),
 			 "stats count\n");
 	path_set("enabled", "0");
-	ksft_test_result(path_get("stats/contexts") == 0, "enabled 0: no context is left\n");
+	ksft_test_result(path_eq(path_get("stats/contexts"), 0), "enabled 0: no context is left\n");
 	kill(pid, SIGKILL);
 	path_wait(pid, 1);
 	path_track(cg, false);
@@ -437,7 +441,8 @@ int main(void)
 	test_limits();
 	test_pab();
 	test_driver();
-	ksft_test_result(caps_have("emul", "sampled") && caps_have("replay", "complete"),
+	ksft_test_result(path_true(caps_have("emul", "sampled")) &&
+			 path_true(caps_have("replay", "complete")),
 			 "caps\n");
 	test_untracked();
 	test_track();

@@ -168,7 +168,7 @@ static int check(const struct run *r, const char *text)
 	ksft_print_msg("%s: error %.4f, %lu records of %zu touches, footprint %lu of %lu\n",
 		       r->string->name, error, c.records, r->touches, c.footprint,
 		       m.cold * r->step);
-	good = error <= MAX_ERROR && c.footprint >= m.cold * r->step;
+	good = path_le(error, MAX_ERROR) && path_ge(c.footprint, m.cold * r->step);
 	path_mattson_free(&m);
 	free(c.misses);
 	return good ? KSFT_PASS : KSFT_FAIL;
@@ -215,7 +215,7 @@ static void test(const struct string *s, enum kind kind)
 	if (ret == KSFT_SKIP)
 		ksft_test_result_skip("%s, %s: there were none\n", s->name, kind_names[kind]);
 	else
-		ksft_test_result(!ret, "%s, %s\n", s->name, kind_names[kind]);
+		ksft_test_result(path_eq(ret, 0), "%s, %s\n", s->name, kind_names[kind]);
 }
 
 static void test_all(enum kind kind)

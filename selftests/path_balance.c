@@ -155,8 +155,8 @@ static bool finish(const pid_t *pid, size_t nr)
 
 	stop();
 	while (nr--)
-		good &= path_wait(pid[nr], SECONDS) == KSFT_PASS;
-	return good && !shared->wrong;
+		good &= path_eq(path_wait(pid[nr], SECONDS), KSFT_PASS);
+	return good && path_eq(shared->wrong, 0);
 }
 
 /* Cgroups: a parent with so much memory, and two children */
@@ -250,7 +250,7 @@ static bool wait_ready(unsigned long n)
 static bool shows(const char *cg, const char *file, const char *want)
 {
 	char *text = path_cg_slurp(cg, file);
-	bool good = text && !strcmp(text, want);
+	bool good = path_true(text) && path_same(text, want);
 
 	if (!good)
 		ksft_print_msg("%s: %s", file, text ? text : "nothing\n");
@@ -283,36 +283,37 @@ static void test_files(void)
 	int fd;
 
 	good = shows(cg, "memory.path.balance", "[none] throughput fair sla\n") &&
-	       !path_cg_write(cg, "memory.path.balance", "throughput") &&
+	       path_eq(path_cg_write(cg, "memory.path.balance", "throughput"), 0) &&
 	       shows(cg, "memory.path.balance", "none [throughput] fair sla\n") &&
-	       !path_cg_write(cg, "memory.path.balance", " sla\n") &&
+	       path_eq(path_cg_write(cg, "memory.path.balance", " sla\n"), 0) &&
 	       shows(cg, "memory.path.balance", "none throughput fair [sla]\n") &&
-	       !path_cg_write(cg, "memory.path.balance", "fair\n");
+	       path_eq(path_cg_write(cg, "memory.path.balance", "fair\n"), 0);
 	ksft_test_result(good && refuses(cg, "memory.path.balance", modes, -EINVAL) &&
 			 shows(cg, "memory.path.balance", "none throughput [fair] sla\n"),
 			 "memory.path.balance\n");
-	good = path_cg_write(cg, "memory.path.weight", "50") == -ENODATA &&
-	       path_cg_write(cg, "memory.path.sla", "50") == -ENODATA &&
-	       !path_cg_slurp(cg, "memory.path.target");
+	good = path_eq(path_cg_write(cg, "memory.path.weight", "50"), -ENODATA) &&
+	       path_eq(path_cg_write(cg, "memory.path.sla", "50"), -ENODATA) &&
+	       path_true(!path_cg_slurp(cg, "memory.path.target"));
 	path_track(cg, true);
 	ksft_test_result(good && shows(cg, "memory.path.target", "target max\n"),
 			 "who is not tracked has neither weight nor target\n");
 	good = shows(cg, "memory.path.weight", "100\n") &&
-	       !path_cg_write(cg, "memory.path.weight", "50") &&
+	       path_eq(path_cg_write(cg, "memory.path.weight", "50"), 0) &&
 	       refuses(cg, "memory.path.weight", numbers, -EINVAL) &&
 	       refuses(cg, "memory.path.weight", weights, -ERANGE);
 	ksft_test_result(good && shows(cg, "memory.path.weight", "50\n"), "memory.path.weight\n");
 	good = shows(cg, "memory.path.sla", "max\n") &&
-	       !path_cg_write(cg, "memory.path.sla", "50\n") &&
+	       path_eq(path_cg_write(cg, "memory.path.sla", "50\n"), 0) &&
 	       refuses(cg, "memory.path.sla", numbers, -EINVAL) &&
 	       shows(cg, "memory.path.sla", "50\n") &&
-	       !path_cg_write(cg, "memory.path.sla", "max");
+	       path_eq(path_cg_write(cg, "memory.path.sla", "max"), 0);
 	ksft_test_result(good && shows(cg, "memory.path.sla", "max\n"), "memory.path.sla\n");
 	snprintf(name, sizeof(name), "%s/memory.path.balance", cg);
 	fd = open(name, O_WRONLY);
-	good = fd >= 0 && !rmdir(cg) && write(fd, "fair", 4) < 0 && errno == ENODEV;
+	good = path_ge(fd, 0) && path_eq(rmdir(cg), 0) && path_lt(write(fd, "fair", 4), 0) &&
+	       path_eq(errno, ENODEV);
 	close(fd);
-	ksft_test_result(good && access(PATH_CGROUP "/memory.path.balance", F_OK),
+	ksft_test_result(good && path_true(access(PATH_CGROUP "/memory.path.balance", F_OK)),
 			 "a removed cgroup takes no mode, and the root has none\n");
 	path_cg_remove(cg);
 }
@@ -342,27 +343,26 @@ static void test_targets(void)
 	family_make(&f, "targets", "max");
 	pid[0] = path_spawn(f.a, hold, &job);
 	pid[1] = path_spawn(f.b, hold, &job);
-	good = wait_ready(2) && balance(&f, "fair");
+	good = path_true(wait_ready(2)) && path_true(balance(&f, "fair"));
 	path_sleep_ms(500);
-	ksft_test_result(good && target(f.a) == -2 &&
-			 stat_of(&f, "step") == 0,
+	ksft_test_result(good && path_eq(target(f.a), -2) && path_eq(stat_of(&f, "step"), 0),
 			 "without a limit there is nothing to divide\n");
 	path_cg_write(f.top, "memory.max", "16M");
-	good = wait_shared_out(&f, 12 * (long long)MIB);
-	ksft_test_result(good && target(f.a) > 0 && target(f.b) > 0 &&
-			 target(f.a) + target(f.b) <= 16LL * (long long)MIB &&
-			 stat_of(&f, "children") == 2,
+	good = path_true(wait_shared_out(&f, 12 * (long long)MIB));
+	ksft_test_result(good && path_gt(target(f.a), 0) && path_gt(target(f.b), 0) &&
+			 path_le(target(f.a) + target(f.b), 16LL * (long long)MIB) &&
+			 path_eq(stat_of(&f, "children"), 2),
 			 "with one there are targets\n");
 	/* more than any curve is long, in very large steps */
 	path_cg_write(f.top, "memory.max", "4E");
-	good = wait_epochs(&f, 2);
+	good = path_true(wait_epochs(&f, 2));
 	path_cg_write(f.top, "memory.max", "16M");
 	path_track(f.b, false);
-	ksft_test_result(good && target(f.b) == -1 && wait_epochs(&f, 2) && target(f.a) > 0 &&
-			 stat_of(&f, "children") == 1,
+	ksft_test_result(good && path_eq(target(f.b), -1) && path_true(wait_epochs(&f, 2)) &&
+			 path_gt(target(f.a), 0) && path_eq(stat_of(&f, "children"), 1),
 			 "who is not tracked any more is left out\n");
-	ksft_test_result(balance(&f, "none") && target(f.a) == -2 &&
-			 !path_cg_slurp(f.top, "memory.path.balance_stat"),
+	ksft_test_result(path_true(balance(&f, "none")) && path_eq(target(f.a), -2) &&
+			 path_true(!path_cg_slurp(f.top, "memory.path.balance_stat")),
 			 "and none restores all at once\n");
 	ksft_test_result(finish(pid, 2), "nobody has noticed\n");
 	family_remove(&f);
@@ -381,14 +381,14 @@ static void test_protected(const char *file)
 	path_cg_write(f.a, file, "3M");
 	balance(&f, "throughput");
 	pid[0] = path_spawn(f.a, hold, &idle);
-	good = wait_ready(1);
+	good = path_true(wait_ready(1));
 	pid[1] = path_spawn(f.b, use, &busy);
-	good &= wait_ready(2) && wait_epochs(&f, 20);
+	good &= path_true(wait_ready(2)) && path_true(wait_epochs(&f, 20));
 	ksft_print_msg("target %lld, usage %lld\n", target(f.a),
 		       key(f.a, "memory.path.target", "usage"));
-	good &= target(f.a) >= 3LL * (long long)MIB &&
-		key(f.a, "memory.path.target", "usage") >= 2LL * (long long)MIB &&
-		!stat_of(&f, "relaxed_stuck");
+	good &= path_ge(target(f.a), 3LL * (long long)MIB) &&
+		path_ge(key(f.a, "memory.path.target", "usage"), 2LL * (long long)MIB) &&
+		path_eq(stat_of(&f, "relaxed_stuck"), 0);
 	ksft_test_result(finish(pid, 2) && good, "%s\n", file);
 	family_remove(&f);
 }
@@ -415,13 +415,13 @@ static void test_protected_most(void)
 	balance(&f, "fair");
 	pid[0] = path_spawn(f.a, hold, &first);
 	pid[1] = path_spawn(f.b, hold, &second);
-	good = wait_ready(2) && wait_epochs(&f, 20);
+	good = path_true(wait_ready(2)) && path_true(wait_epochs(&f, 20));
 	pid[2] = path_spawn(c, use, &busy);
-	good &= wait_ready(3) && wait_epochs(&f, 20);
+	good &= path_true(wait_ready(3)) && path_true(wait_epochs(&f, 20));
 	low = key(f.a, "memory.events", "low") + key(f.b, "memory.events", "low");
 	ksft_print_msg("targets %lld, %lld, %lld; %lld times below memory.low\n", target(f.a),
 		       target(f.b), target(c), low);
-	ksft_test_result(finish(pid, 3) && good && target(f.a) > 0 && !low,
+	ksft_test_result(finish(pid, 3) && good && path_gt(target(f.a), 0) && path_eq(low, 0),
 			 "who may keep more than his target does not hide others\n");
 	path_cg_remove(c);
 	family_remove(&f);
@@ -442,17 +442,19 @@ static void test_own_limit(const char *file, long long over)
 	path_cg_write(f.b, file, "2M");
 	pid[0] = path_spawn(f.a, hold, &idle);
 	pid[1] = path_spawn(f.b, use, &busy);
-	good = wait_ready(2) && balance(&f, "throughput") && wait_epochs(&f, 10);
+	good = path_true(wait_ready(2)) && path_true(balance(&f, "throughput")) &&
+	       path_true(wait_epochs(&f, 10));
 	least = target(f.b);
 	most = least;
 	for (i = 0; i < 10; i++) {
-		good &= wait_epochs(&f, 1);
+		good &= path_true(wait_epochs(&f, 1));
 		now = target(f.b);
 		least = now < least ? now : least;
 		most = now > most ? now : most;
 	}
 	ksft_print_msg("target %lld to %lld, usage %lld at most\n", least, most, peak(f.b));
-	good &= least > limit / 2 && most <= limit && peak(f.b) > 0 && peak(f.b) <= limit + over;
+	good &= path_gt(least, limit / 2) && path_le(most, limit) && path_gt(peak(f.b), 0) &&
+		path_le(peak(f.b), limit + over);
 	ksft_test_result(finish(pid, 2) && good, "a child's own %s\n", file);
 	family_remove(&f);
 }
@@ -485,16 +487,17 @@ static void test_cannot_give(struct job idle, const char *what)
 	path_set("epoch_ms", path_slow() ? "8000" : "1000");
 	family_make(&f, what, "8M");
 	pid[0] = path_spawn(f.a, hold, &idle);
-	good = wait_ready(1);
+	good = path_true(wait_ready(1));
 	pid[1] = path_spawn(f.b, use, &busy);
-	good &= wait_ready(2) && balance(&f, "throughput");
+	good &= path_true(wait_ready(2)) && path_true(balance(&f, "throughput"));
 	if (idle.pinned)
-		good &= wait_stuck(&f);
+		good &= path_true(wait_stuck(&f));
 	else
-		good &= wait_epochs(&f, 8) && !stat_of(&f, "relaxed_stuck");
+		good &= path_true(wait_epochs(&f, 8)) && path_eq(stat_of(&f, "relaxed_stuck"), 0);
 	ksft_print_msg("target %lld, usage %lld, stuck %lld times\n", target(f.a),
 		       key(f.a, "memory.path.target", "usage"), stat_of(&f, "relaxed_stuck"));
-	ksft_test_result(finish(pid, 2) && good && !key(f.top, "memory.events", "oom_kill"),
+	ksft_test_result(finish(pid, 2) && good &&
+			 path_eq(key(f.top, "memory.events", "oom_kill"), 0),
 			 "one that cannot give: %s pages\n", what);
 	path_set("epoch_ms", EPOCH_MS);
 	family_remove(&f);
@@ -515,15 +518,18 @@ static void test_no_swap(void)
 	begin();
 	path_set("epoch_ms", path_slow() ? "2000" : EPOCH_MS);
 	family_make(&f, "noswap", "8M");
-	good = balance(&f, "throughput") && wait_epochs(&f, 2) && !stat_of(&f, "relaxed_noswap");
+	good = path_true(balance(&f, "throughput")) && path_true(wait_epochs(&f, 2)) &&
+	       path_eq(stat_of(&f, "relaxed_noswap"), 0);
 	pid[0] = path_spawn(f.a, hold, &idle);
 	pid[1] = path_spawn(f.a, hold, &idle);
-	good &= wait_ready(2) && wait_epochs(&f, 3) && stat_of(&f, "relaxed_noswap") > 0;
+	good &= path_true(wait_ready(2)) && path_true(wait_epochs(&f, 3)) &&
+		path_gt(stat_of(&f, "relaxed_noswap"), 0);
 	ksft_print_msg("held up %lld times\n", stat_of(&f, "relaxed_noswap"));
-	good &= path_run(f.b, use, &greedy, SECONDS) != KSFT_PASS;
+	good &= path_ne(path_run(f.b, use, &greedy, SECONDS), KSFT_PASS);
 	good &= finish(pid, 2);
-	ksft_test_result(good && off && key(f.b, "memory.events", "oom_kill") == 1 &&
-			 !key(f.a, "memory.events", "oom_kill"),
+	ksft_test_result(good && path_true(off) &&
+			 path_eq(key(f.b, "memory.events", "oom_kill"), 1) &&
+			 path_eq(key(f.a, "memory.events", "oom_kill"), 0),
 			 "without swap, who needs more than there is gets killed, once\n");
 	path_set("epoch_ms", EPOCH_MS);
 	path_swap_restore();
@@ -549,9 +555,9 @@ static void test_others(void)
 	pid[2] = path_spawn(c, use, &job);
 	path_track(leaf, false);
 	path_track(c, false);
-	good = wait_ready(3) && wait_epochs(&f, NEW_EPOCHS);
+	good = path_true(wait_ready(3)) && path_true(wait_epochs(&f, NEW_EPOCHS));
 	ksft_print_msg("targets %lld, %lld, %lld\n", target(f.a), target(c), target(leaf));
-	good &= target(f.a) >= 0 && target(c) == -1 && target(leaf) == -1;
+	good &= path_ge(target(f.a), 0) && path_eq(target(c), -1) && path_eq(target(leaf), -1);
 	ksft_test_result(finish(pid, 3) && good,
 			 "cgroups below a child, and one without a curve\n");
 	path_cg_remove(c);
@@ -573,10 +579,11 @@ static long long left_to(const struct family *f, const char *idle, const char *b
 	/* something has to be known of it, or it competes as ever */
 	pid[1] = path_spawn(busy, use, &few);
 	path_track(c, false);
-	good = wait_ready(2) && balance(f, "throughput") && wait_epochs(f, NEW_EPOCHS);
+	good = path_true(wait_ready(2)) && path_true(balance(f, "throughput")) &&
+	       path_true(wait_epochs(f, NEW_EPOCHS));
 	pid[2] = path_spawn(busy, use, &much);
 	path_track(c, false);
-	good &= wait_ready(3) && wait_epochs(f, 20);
+	good &= path_true(wait_ready(3)) && path_true(wait_epochs(f, 20));
 	left = key(idle, "memory.stat", "anon");
 	ksft_print_msg("%lld left, target %lld\n", left, target(f->b));
 	return finish(pid, 3) && good ? left : -1;
@@ -597,16 +604,17 @@ static void test_new(void)
 	path_set("epoch_ms", "500");
 	family_make(&f, "new", "8M");
 	pid = path_spawn(f.a, use, &job);
-	good = wait_ready(1);
+	good = path_true(wait_ready(1));
 	for (i = 0; i < 2; i++) {
-		good &= balance(&f, "none") && balance(&f, i ? "sla" : "throughput") &&
-			wait_epochs(&f, 3);
+		good &= path_true(balance(&f, "none")) &&
+			path_true(balance(&f, i ? "sla" : "throughput")) &&
+			path_true(wait_epochs(&f, 3));
 		first[i] = target(f.a);
 	}
-	good &= balance(&f, "throughput") && wait_epochs(&f, NEW_EPOCHS);
+	good &= path_true(balance(&f, "throughput")) && path_true(wait_epochs(&f, NEW_EPOCHS));
 	then = target(f.a);
 	ksft_print_msg("targets %lld, %lld, %lld\n", first[0], first[1], then);
-	good &= first[0] == -2 && first[1] > 0 && then > 0;
+	good &= path_eq(first[0], -2) && path_gt(first[1], 0) && path_gt(then, 0);
 	ksft_test_result(finish(&pid, 1) && good,
 			 "who is new has a target only if something is promised\n");
 	path_set("epoch_ms", EPOCH_MS);
@@ -633,7 +641,7 @@ static void test_many(void)
 	wait_epochs(&f, 2);
 	then = stat_of(&f, "children");
 	ksft_print_msg("%lld children, and %lld with one less\n", full, then);
-	ksft_test_result(full == MOST_CHILDREN && then == MOST_CHILDREN,
+	ksft_test_result(path_eq(full, MOST_CHILDREN) && path_eq(then, MOST_CHILDREN),
 			 "of more than can take part the next takes a place that is free\n");
 	while (i--)
 		path_cg_remove(child[i]);
@@ -651,10 +659,10 @@ static void test_untracked(void)
 	c = path_cg(f.top, "c");
 	left = left_to(&f, c, f.b, c);
 	/* but for what a late epoch lets through */
-	ksft_test_result(left >= 3LL * (long long)MIB,
+	ksft_test_result(path_ge(left, 3LL * (long long)MIB),
 			 "one that is not tracked keeps what it has\n");
 	left = left_to(&f, f.b, c, c);
-	ksft_test_result(left >= 0 && left < 2LL * (long long)MIB,
+	ksft_test_result(path_ge(left, 0) && path_lt(left, 2LL * (long long)MIB),
 			 "and competes for more\n");
 	path_cg_remove(c);
 	family_remove(&f);
@@ -676,13 +684,13 @@ static void test_wrong_curve(void)
 	family_make(&f, "wrong", "8M");
 	pid[0] = path_spawn(f.a, tell, &liar);
 	pid[1] = path_spawn(f.b, tell, &honest);
-	good = wait_ready(2) && balance(&f, "throughput");
+	good = path_true(wait_ready(2)) && path_true(balance(&f, "throughput"));
 	had = key(f.a, "memory.stat", "anon");
-	good &= wait_epochs(&f, 60);
+	good &= path_true(wait_epochs(&f, 60));
 	left = key(f.a, "memory.stat", "anon");
 	ksft_print_msg("had %lld, left %lld, targets %lld, %lld\n", had, left, target(f.a),
 		       target(f.b));
-	ksft_test_result(finish(pid, 2) && good && left > had / 2,
+	ksft_test_result(finish(pid, 2) && good && path_gt(left, had / 2),
 			 "a curve that is wrong takes nothing\n");
 	family_remove(&f);
 	path_use_driver(driver, PAB);
@@ -726,7 +734,7 @@ static struct outcome run_pair(const char *mode, struct job *a, struct job *b,
 	balance(&f, mode);
 	pid[0] = path_spawn(f.a, use, a);
 	pid[1] = path_spawn(f.b, use, b);
-	o.good = wait_ready(2);
+	o.good = path_true(wait_ready(2));
 	path_sleep_ms(5000);
 	look(&f, &o, -1);
 	path_sleep_ms(2000);
@@ -735,7 +743,7 @@ static struct outcome run_pair(const char *mode, struct job *a, struct job *b,
 		       mode, o.back[0], o.back[1], o.cpu_us[0] / 1000, o.cpu_us[1] / 1000,
 		       target(f.a), target(f.b));
 	ksft_print_msg("predicted %lld, measured %lld\n", o.predicted, o.measured);
-	o.good &= finish(pid, 2) && !key(f.top, "memory.events", "oom_kill");
+	o.good &= finish(pid, 2) && path_eq(key(f.top, "memory.events", "oom_kill"), 0);
 	family_remove(&f);
 	return o;
 }
@@ -762,30 +770,34 @@ static void test_worth(void)
 
 	none = run_pair("none", &slow, &fast, NULL, NULL);
 	o = run_pair("throughput", &slow, &fast, NULL, NULL);
-	ksft_test_result(none.good && o.good && none.back[0] > 1000 &&
-			 o.back[0] * 4 < none.back[0] && o.back[1] * 9 < none.back[1] * 10,
+	ksft_test_result(path_true(none.good) && path_true(o.good) && path_gt(none.back[0], 1000) &&
+			 path_lt(o.back[0] * 4, none.back[0]) &&
+			 path_lt(o.back[1] * 9, none.back[1] * 10),
 			 "throughput: who can use memory has it\n");
-	ksft_test_result(o.measured > 1000 && alike(o.predicted, o.measured, 25),
+	ksft_test_result(path_gt(o.measured, 1000) && path_true(alike(o.predicted, o.measured, 25)),
 			 "and what was predicted comes true\n");
 	none = run_pair("none", &large, &small, NULL, NULL);
 	ksft_print_msg("rates %lld and %lld\n", rate(&none, 0), rate(&none, 1));
 	o = run_pair("fair", &large, &small, NULL, NULL);
 	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
-	ksft_test_result(none.good && o.good && !alike(rate(&none, 0), rate(&none, 1), 30) &&
-			 alike(rate(&o, 0), rate(&o, 1), 20),
+	ksft_test_result(path_true(none.good) && path_true(o.good) &&
+			 path_true(!alike(rate(&none, 0), rate(&none, 1), 30)) &&
+			 path_true(alike(rate(&o, 0), rate(&o, 1), 20)),
 			 "fair: the same miss rate for both\n");
 	o = run_pair("fair", &heavy, &light, "memory.path.weight", "300");
 	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
-	ksft_test_result(o.good && rate(&o, 0) > 100 && alike(3 * rate(&o, 0), rate(&o, 1), 20),
+	ksft_test_result(path_true(o.good) && path_gt(rate(&o, 0), 100) &&
+			 path_true(alike(3 * rate(&o, 0), rate(&o, 1), 20)),
 			 "fair: a third for who weighs three times as much\n");
 	o = run_pair("sla", &medium, &small, "memory.path.sla", "4000");
 	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
-	ksft_test_result(o.good && rate(&o, 0) < 4400,
+	ksft_test_result(path_true(o.good) && path_lt(rate(&o, 0), 4400),
 			 "sla: no more misses than agreed\n");
 	o = run_pair("sla", &small, &large, "memory.path.sla", "0");
-	ksft_test_result(o.good && rate(&o, 0) < 100, "sla: none at all\n");
+	ksft_test_result(path_true(o.good) && path_lt(rate(&o, 0), 100), "sla: none at all\n");
 	o = run_pair("fair", &tiny, &tiny, NULL, NULL);
-	ksft_test_result(o.good && o.back[0] + o.back[1] < 100, "who fits has all he needs\n");
+	ksft_test_result(path_true(o.good) && path_lt(o.back[0] + o.back[1], 100),
+			 "who fits has all he needs\n");
 }
 
 /* All at once */
@@ -917,12 +929,12 @@ static void test_storm(unsigned int seconds)
 		path_sleep_ms(100);
 	stop();
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
-		good &= !path_wait(pid[i], SECONDS);
+		good &= path_eq(path_wait(pid[i], SECONDS), 0);
 	ksft_print_msg("%lu rounds, %lu modes, %lu cgroups, %lu limits, %lu killed\n",
 		       shared->rounds, shared->modes, shared->cgroups, shared->limits,
 		       shared->kills);
-	ksft_test_result(good && !shared->wrong, "all at once: all data is right\n");
-	ksft_test_result(all_done(), "all was done\n");
+	ksft_test_result(good && path_eq(shared->wrong, 0), "all at once: all data is right\n");
+	ksft_test_result(path_true(all_done()), "all was done\n");
 	family_remove(&storm);
 }
 

@@ -132,7 +132,7 @@ static long long faults(pid_t pid)
 static bool given_back(struct program *prog)
 {
 	long long before = faults(prog->pid), counted = path_get("stats/faults");
-	bool good = before >= 0 && go_round(prog) && go_round(prog);
+	bool good = path_ge(before, 0) && path_true(go_round(prog)) && path_true(go_round(prog));
 
 	before = faults(prog->pid) - before;
 	counted = path_get("stats/faults") - counted;
@@ -157,17 +157,18 @@ static void test_hierarchy(void)
 	run(&prog);
 	path_cg_move(leaf, prog.pid);
 	path_track(top, true);
-	good = path_wait_tracks(top, prog.pid, true) && all(top, &prog);
+	good = path_true(path_wait_tracks(top, prog.pid, true)) && path_true(all(top, &prog));
 	ksft_test_result(good, "tracking a cgroup tracks those below\n");
 	path_track(leaf, true);
-	good = path_wait_tracks(leaf, prog.pid, true) && all(leaf, &prog) && all(top, &prog) &&
-	       stat_of(top, "contexts") == 1 && stat_of(leaf, "contexts") == 1;
+	good = path_true(path_wait_tracks(leaf, prog.pid, true)) && path_true(all(leaf, &prog)) &&
+	       path_true(all(top, &prog)) && path_eq(stat_of(top, "contexts"), 1) &&
+	       path_eq(stat_of(leaf, "contexts"), 1);
 	ksft_test_result(good, "two of them at once, each has a curve\n");
 	path_track(top, false);
-	good = path_tracks(leaf, prog.pid) && all(leaf, &prog);
+	good = path_true(path_tracks(leaf, prog.pid)) && path_true(all(leaf, &prog));
 	ksft_test_result(good, "one of the two ends, the other goes on\n");
 	path_track(leaf, false);
-	good = path_get("stats/contexts") == 0 && go_round(&prog);
+	good = path_eq(path_get("stats/contexts"), 0) && path_true(go_round(&prog));
 	ksft_test_result(good, "and ends\n");
 	end(&prog);
 	path_cg_remove(leaf);
@@ -186,19 +187,21 @@ static void test_moves(void)
 	run(&prog);
 	path_cg_move(b, prog.pid);
 	path_track(a, true);
-	ksft_test_result(!path_tracks(a, prog.pid) && path_get("stats/contexts") == 0,
+	ksft_test_result(path_true(!path_tracks(a, prog.pid)) &&
+			 path_eq(path_get("stats/contexts"), 0),
 			 "a process outside is not tracked\n");
 	path_cg_move(a, prog.pid);
-	good = path_wait_tracks(a, prog.pid, true) && all(a, &prog);
+	good = path_true(path_wait_tracks(a, prog.pid, true)) && path_true(all(a, &prog));
 	ksft_test_result(good, "moved in, it is\n");
 	path_cg_move(b, prog.pid);
-	good = path_wait_tracks(a, prog.pid, false) && none(a, &prog) &&
-	       path_get("stats/contexts") == 0;
+	good = path_true(path_wait_tracks(a, prog.pid, false)) && path_true(none(a, &prog)) &&
+	       path_eq(path_get("stats/contexts"), 0);
 	ksft_test_result(good, "moved out, it is not\n");
 	path_track(b, true);
 	path_cg_move(a, prog.pid);
-	good = path_wait_tracks(a, prog.pid, true) && path_wait_tracks(b, prog.pid, false) &&
-	       all(a, &prog) && none(b, &prog);
+	good = path_true(path_wait_tracks(a, prog.pid, true)) &&
+	       path_true(path_wait_tracks(b, prog.pid, false)) && path_true(all(a, &prog)) &&
+	       path_true(none(b, &prog));
 	ksft_test_result(good, "from one tracked cgroup to another\n");
 	end(&prog);
 	epochs(true);
@@ -216,22 +219,23 @@ static void test_off(void)
 	run(&prog);
 	path_cg_move(cg, prog.pid);
 	path_track(cg, true);
-	good = all(cg, &prog);
+	good = path_true(all(cg, &prog));
 	path_track(cg, false);
-	ksft_test_result(good && given_back(&prog), "track 0 gives the pages back\n");
+	ksft_test_result(good && path_true(given_back(&prog)), "track 0 gives the pages back\n");
 	path_track(cg, true);
-	good = stat_of(cg, "records") < (long long)NR_PAGES && all(cg, &prog);
+	good = path_lt(stat_of(cg, "records"), (long long)NR_PAGES) && path_true(all(cg, &prog));
 	ksft_test_result(good, "track 1 again starts a new curve\n");
 	path_set("enabled", "0");
-	good = given_back(&prog) && path_get("stats/contexts") == 0;
+	good = path_true(given_back(&prog)) && path_eq(path_get("stats/contexts"), 0);
 	ksft_test_result(good, "enabled 0 gives the pages back\n");
 	path_set("enabled", "1");
-	good = path_wait_tracks(cg, prog.pid, true) && all(cg, &prog);
+	good = path_true(path_wait_tracks(cg, prog.pid, true)) && path_true(all(cg, &prog));
 	ksft_test_result(good, "enabled 1 tracks again\n");
 	end(&prog);
-	good = path_wait_contexts(cg, 0) && stat_of(cg, "records") > 2 * (long long)NR_PAGES &&
-	       path_cg_key(cg, "memory.path.mrc", "footprint") >= (long long)NR_PAGES &&
-	       path_cg_key(cg, "memory.path.mrc", "records") > 2 * (long long)NR_PAGES;
+	good = path_true(path_wait_contexts(cg, 0)) &&
+	       path_gt(stat_of(cg, "records"), 2 * (long long)NR_PAGES) &&
+	       path_ge(path_cg_key(cg, "memory.path.mrc", "footprint"), (long long)NR_PAGES) &&
+	       path_gt(path_cg_key(cg, "memory.path.mrc", "records"), 2 * (long long)NR_PAGES);
 	ksft_test_result(good, "the curve stays when its program has ended\n");
 	epochs(true);
 	path_cg_remove(cg);
@@ -258,7 +262,8 @@ static void test_epoch(void)
 	epochs(true);
 	for (i = 0; i < 250 && stat_of(cg, "scanned") == scanned; i++)
 		path_sleep_ms(20);
-	ksft_test_result(stat_of(cg, "scanned") > scanned, "a shorter epoch begins at once\n");
+	ksft_test_result(path_gt(stat_of(cg, "scanned"), scanned),
+			 "a shorter epoch begins at once\n");
 	end(&prog);
 	path_cg_remove(cg);
 }
@@ -293,19 +298,20 @@ static void test_removal(void)
 	run(&prog);
 	path_track(leaf, true);
 	path_cg_move(leaf, prog.pid);
-	good = path_wait_tracks(leaf, prog.pid, true);
+	good = path_true(path_wait_tracks(leaf, prog.pid, true));
 	end(&prog);
-	good &= !rmdir(leaf);
-	ksft_test_result(good && wait_no_contexts() && wait_buried(top),
+	good &= path_eq(rmdir(leaf), 0);
+	ksft_test_result(good && path_true(wait_no_contexts()) && path_true(wait_buried(top)),
 			 "a tracked cgroup is removed\n");
 	/* its program lives on elsewhere */
-	good = !mkdir(leaf, 0755);
+	good = path_eq(mkdir(leaf, 0755), 0);
 	path_track(leaf, true);
 	run(&prog);
 	path_cg_move(leaf, prog.pid);
-	good &= path_wait_tracks(leaf, prog.pid, true);
+	good &= path_true(path_wait_tracks(leaf, prog.pid, true));
 	path_cg_move(PATH_CGROUP, prog.pid);
-	good &= !rmdir(leaf) && wait_no_contexts() && go_round(&prog);
+	good &= path_eq(rmdir(leaf), 0) && path_true(wait_no_contexts()) &&
+		path_true(go_round(&prog));
 	ksft_test_result(good, "and with a program that was there\n");
 	end(&prog);
 	path_cg_remove(leaf);
@@ -334,10 +340,11 @@ static void test_controller(void)
 	run(&prog);
 	path_track(leaf, true);
 	path_cg_move(leaf, prog.pid);
-	good = path_wait_tracks(leaf, prog.pid, true);
-	good &= !path_cg_write(top, "cgroup.subtree_control", "-memory") && wait_no_contexts() &&
-		!path_cg_write(top, "cgroup.subtree_control", "+memory");
-	ksft_test_result(good && is_untracked(leaf) && go_round(&prog),
+	good = path_true(path_wait_tracks(leaf, prog.pid, true));
+	good &= path_eq(path_cg_write(top, "cgroup.subtree_control", "-memory"), 0) &&
+		path_true(wait_no_contexts()) &&
+		path_eq(path_cg_write(top, "cgroup.subtree_control", "+memory"), 0);
+	ksft_test_result(good && path_true(is_untracked(leaf)) && path_true(go_round(&prog)),
 			 "without the controller nobody is tracked\n");
 	end(&prog);
 	path_cg_remove(leaf);
@@ -384,7 +391,7 @@ static void test_shared_memory(void)
 	ret = path_wait(pid, 10);
 	if (ret != KSFT_PASS || seen)
 		ksft_print_msg("ended with %d, tracked %d times in a hundred\n", ret, seen);
-	ksft_test_result(ret == KSFT_PASS && !seen,
+	ksft_test_result(path_eq(ret, KSFT_PASS) && path_eq(seen, 0),
 			 "of a memory that two share the owner counts\n");
 	path_cg_remove(a);
 	path_cg_remove(b);
@@ -449,7 +456,8 @@ static int owner_writes(void *arg)
 		ksft_print_msg("nobody may write to " PATH_SYSFS "\n");
 		return KSFT_FAIL;
 	}
-	return path_cg_write(d->cg, "memory.path.track", "1") == -EACCES ? KSFT_PASS : KSFT_FAIL;
+	return path_eq(path_cg_write(d->cg, "memory.path.track", "1"), -EACCES) ? KSFT_PASS :
+										  KSFT_FAIL;
 }
 
 static int in_child(int (*fn)(void *arg), void *arg)
@@ -471,8 +479,8 @@ static void test_delegation(void)
 	run(&prog);
 	path_cg_move(cg, prog.pid);
 	path_track(cg, true);
-	good = all(cg, &prog);
-	good &= shows_addresses(cg, prog.pid);
+	good = path_true(all(cg, &prog));
+	good &= path_true(shows_addresses(cg, prog.pid));
 	d.cg = cg;
 	d.other = prog.pid;
 	ksft_test_result_report(good ? in_child(as_nobody, &d) : KSFT_FAIL,

@@ -156,7 +156,7 @@ static bool curve_of(int dev, struct path_curve *c)
 {
 	int fd = view(dev, MMPATH_VIEW_MRC);
 	char *text = look(fd);
-	bool good = text && path_parse_curve(text, c);
+	bool good = path_true(text) && path_parse_curve(text, c);
 
 	free(text);
 	close(fd);
@@ -174,22 +174,26 @@ static void test_track(void)
 	/* before the device is open: the program must not hold it */
 	run(&prog);
 	dev = open_dev();
-	good = !track(dev, prog.pid) && !track(dev, prog.pid) && wait_contexts(1) &&
-	       tell(&prog, 'r') && tell(&prog, 'w');
-	good = good && curve_of(dev, &c) && c.records >= 2 * NR_PAGES && c.cold >= NR_PAGES &&
-	       stat_of(dev, "contexts") == 1;
+	good = path_eq(track(dev, prog.pid), 0) && path_eq(track(dev, prog.pid), 0) &&
+	       path_true(wait_contexts(1)) && path_true(tell(&prog, 'r')) &&
+	       path_true(tell(&prog, 'w'));
+	good = good && path_true(curve_of(dev, &c)) && path_ge(c.records, 2 * NR_PAGES) &&
+	       path_ge(c.cold, NR_PAGES) && path_eq(stat_of(dev, "contexts"), 1);
 	free(c.misses);
 	ksft_test_result(good, "a process by its pidfd\n");
-	good = tell(&prog, 'f') && wait_contexts(2) && stat_of(dev, "contexts") == 2;
+	good = path_true(tell(&prog, 'f')) && path_true(wait_contexts(2)) &&
+	       path_eq(stat_of(dev, "contexts"), 2);
 	ksft_test_result(good, "and its children\n");
 	old = view(dev, MMPATH_VIEW_REGIONS);
 	close(dev);
 	text = look(old);
-	good = text && strstr(text, " mmap ") && path_get("stats/contexts") == 2;
+	good = path_true(text) && path_true(strstr(text, " mmap ")) &&
+	       path_eq(path_get("stats/contexts"), 2);
 	free(text);
 	ksft_test_result(good, "a view holds the session\n");
 	close(old);
-	ksft_test_result(wait_contexts(0) && tell(&prog, 'w'), "the last file ends the tracking\n");
+	ksft_test_result(path_true(wait_contexts(0)) && path_true(tell(&prog, 'w')),
+			 "the last file ends the tracking\n");
 	end(&prog);
 }
 
@@ -214,10 +218,10 @@ static void test_killed_owner(void)
 	owner = fork();
 	if (!owner)
 		_exit(hold(&prog.pid));
-	good = wait_contexts(1) && tell(&prog, 'w');
+	good = path_true(wait_contexts(1)) && path_true(tell(&prog, 'w'));
 	kill(owner, SIGKILL);
 	waitpid(owner, &status, 0);
-	good &= wait_contexts(0) && tell(&prog, 'w');
+	good &= path_true(wait_contexts(0)) && path_true(tell(&prog, 'w'));
 	ksft_test_result(good, "a killed owner ends the tracking\n");
 	end(&prog);
 }
@@ -362,21 +366,22 @@ static void test_record(void)
 	bool good;
 
 	poller.fd = dev;
-	good = poll(&poller, 1, 0) == 1 && poller.revents & POLLERR;
+	good = path_eq(poll(&poller, 1, 0), 1) && path_true(poller.revents & POLLERR);
 	ioctl(dev, MMPATH_IOC_RECORD);
 	fcntl(dev, F_SETFL, O_NONBLOCK);
 	run(&prog);
-	good &= tell(&prog, 'w') && !track(dev, prog.pid);
+	good &= path_true(tell(&prog, 'w')) && path_eq(track(dev, prog.pid), 0);
 	read_all(dev, ev, 16384);
-	good &= poll(&poller, 1, 0) == 0;
+	good &= path_eq(poll(&poller, 1, 0), 0);
 	tell(&prog, 'w');
-	good &= poll(&poller, 1, 2000) == 1 && poller.revents & POLLIN;
+	good &= path_eq(poll(&poller, 1, 2000), 1) && path_true(poller.revents & POLLIN);
 	ksft_test_result(good, "poll\n");
 	n = read_all(dev, ev, 16384);
-	ksft_test_result(is_round(&prog, ev, n, MMPATH_ACCESS_WRITE), "writes in their order\n");
+	ksft_test_result(path_true(is_round(&prog, ev, n, MMPATH_ACCESS_WRITE)),
+			 "writes in their order\n");
 	tell(&prog, 'r');
 	n = read_all(dev, ev, 16384);
-	ksft_test_result(is_round(&prog, ev, n, 0), "reads in their order\n");
+	ksft_test_result(path_true(is_round(&prog, ev, n, 0)), "reads in their order\n");
 	end(&prog);
 	close(dev);
 	free(ev);
@@ -445,8 +450,8 @@ static bool same_curve(const struct replay *r, const struct path_curve *c)
 	path_mattson_init(&m, r->pages, r->touches);
 	for (i = 0; i < r->touches; i++)
 		path_mattson_touch(&m, next(r, i, &state));
-	good = c->records == r->touches * scale && c->cold == m.cold * scale &&
-	       c->footprint == m.cold * scale;
+	good = path_eq(c->records, r->touches * scale) && path_eq(c->cold, m.cold * scale) &&
+	       path_eq(c->footprint, m.cold * scale);
 	if (!good)
 		ksft_print_msg("records %lu cold %lu footprint %lu, not %zu %lu\n", c->records,
 			       c->cold, c->footprint, r->touches * scale, m.cold * scale);
@@ -473,7 +478,7 @@ static int replay_curve(void *arg)
 
 	if (start_replay(&dev, r) || !replay(dev, r) || !curve_of(dev, &c))
 		return KSFT_FAIL;
-	return same_curve(r, &c) && c.group == r->group ? KSFT_PASS : KSFT_FAIL;
+	return same_curve(r, &c) && path_eq(c.group, r->group) ? KSFT_PASS : KSFT_FAIL;
 }
 
 /* Misses with @memory pages under MRU replacement, first touches not counted */
@@ -519,14 +524,15 @@ static bool same_region_curves(const struct replay *r, const char *text)
 			return false;
 		if (!id || !lru)
 			continue;
-		good = lru == path_mattson_misses(&m, pages) && mru == mru_misses(r, pages);
+		good = path_eq(lru, path_mattson_misses(&m, pages)) &&
+		       path_eq(mru, mru_misses(r, pages));
 		if (!good)
 			ksft_print_msg("%llu pages: lru %llu mru %llu, not %lu %lu\n", pages, lru,
 				       mru, path_mattson_misses(&m, pages), mru_misses(r, pages));
 		n++;
 	}
 	path_mattson_free(&m);
-	return good && n > 10;
+	return good && path_gt(n, 10);
 }
 
 static int replay_regions(void *arg)
@@ -539,7 +545,7 @@ static int replay_regions(void *arg)
 	if (start_replay(&dev, r) || !replay(dev, r))
 		return KSFT_FAIL;
 	text = look(view(dev, MMPATH_VIEW_REGION_MRC));
-	return text && same_region_curves(r, text) ? KSFT_PASS : KSFT_FAIL;
+	return path_true(text) && same_region_curves(r, text) ? KSFT_PASS : KSFT_FAIL;
 }
 
 /* What is replayed is recorded; what does not fit is counted. */
@@ -569,7 +575,7 @@ static int replay_lost(void *arg)
 	}
 	if (got + lost != 70010 || !lost)
 		ksft_print_msg("%zu events and %lu lost\n", got, lost);
-	return got + lost == 70010 && lost ? KSFT_PASS : KSFT_FAIL;
+	return path_eq(got + lost, 70010) && path_gt(lost, 0) ? KSFT_PASS : KSFT_FAIL;
 }
 
 static int replay_bad(void *arg)
@@ -596,7 +602,7 @@ static int replay_bad(void *arg)
 	good &= is("a good one and a bad one", write(dev, two, sizeof(two)), sizeof(*two));
 	good &= is("LOST", write(dev, &lost, sizeof(lost)), sizeof(lost));
 	good &= is("AGAIN", write(dev, &again, sizeof(again)), sizeof(again));
-	good &= curve_of(dev, &c) && c.records == 1;
+	good &= path_true(curve_of(dev, &c)) && path_eq(c.records, 1);
 	path_set("driver", "emul");
 	good &= is("emul", write(dev, two, sizeof(*two)) < 0 ? -errno : 0, -EOPNOTSUPP);
 	path_set("driver", "replay");
@@ -649,6 +655,6 @@ int main(void)
 	test_bad();
 	test_record();
 	test_replay();
-	ksft_test_result(wait_contexts(0), "no context is left\n");
+	ksft_test_result(path_true(wait_contexts(0)), "no context is left\n");
 	ksft_finished();
 }

@@ -135,16 +135,17 @@ static void test_models(const char *which)
 	ret = path_run(cg, touch, NULL, 30);
 	fail(which, 0, true);
 	text = path_cg_slurp(cg, "memory.path.mrc");
-	good = stopped() > before && text && strstr(text, "stopped nomem\n");
+	good = path_gt(stopped(), before) && path_true(text) &&
+	       path_true(strstr(text, "stopped nomem\n"));
 	ksft_print_msg("%lld models stopped\n", stopped() - before);
 	free(text);
-	ksft_test_result(!ret, "%s: the program's data is right\n", which);
+	ksft_test_result(path_eq(ret, 0), "%s: the program's data is right\n", which);
 	ksft_test_result(good, "%s: and it is said why there is no curve\n", which);
 	path_cg_write(cg, "memory.path.mrc", "reset");
 	ret = path_run(cg, touch, NULL, 30);
 	text = path_cg_slurp(cg, "memory.path.mrc");
-	good = !ret && text && !strstr(text, "stopped") &&
-	       path_text_key(text, "footprint") >= (long long)NR_PAGES;
+	good = path_eq(ret, 0) && path_true(text) && path_true(!strstr(text, "stopped")) &&
+	       path_ge(path_text_key(text, "footprint"), (long long)NR_PAGES);
 	free(text);
 	ksft_test_result(good, "%s: after a reset there is one\n", which);
 	path_cg_remove(cg);
@@ -189,7 +190,7 @@ static void test_life(void)
 	fail("failslab", 3, true);
 	ret = path_run(cg, live, NULL, 30);
 	fail("failslab", 0, true);
-	ksft_test_result(!ret, "fork, mmap, munmap, mremap\n");
+	ksft_test_result(path_eq(ret, 0), "fork, mmap, munmap, mremap\n");
 	path_cg_remove(cg);
 }
 
@@ -214,8 +215,8 @@ static void test_control(void)
 	path_set("driver", "emul");
 	ksft_print_msg("%d writes and %lld attachments failed\n", failed,
 		       path_get("stats/attach_failed") - before);
-	ksft_test_result(path_wait(pid, 30) == KSFT_PASS &&
-			 failed + path_get("stats/attach_failed") - before > 0,
+	ksft_test_result(path_eq(path_wait(pid, 30), KSFT_PASS) &&
+			 path_gt(failed + path_get("stats/attach_failed") - before, 0),
 			 "switching while allocations fail\n");
 	path_cg_remove(cg);
 }
@@ -262,7 +263,7 @@ static bool end_rounds(const pid_t *pid, size_t nr)
 
 	__atomic_store_n(&shared->enough, true, __ATOMIC_RELAXED);
 	while (nr--)
-		good &= path_wait(pid[nr], 30) == KSFT_PASS;
+		good &= path_eq(path_wait(pid[nr], 30), KSFT_PASS);
 	memset(shared, 0, sizeof(*shared));
 	return good;
 }
@@ -316,8 +317,9 @@ static void test_replace(void)
 	}
 	fail("failslab", 0, true);
 	print_writes(&w);
-	good = had_rounds(1) && w.taken && w.failed && !w.others;
-	ksft_test_result(end_rounds(&pid, 1) && good,
+	good = path_true(had_rounds(1)) && path_true(w.taken) && path_true(w.failed) &&
+	       path_eq(w.others, 0);
+	ksft_test_result(path_true(end_rounds(&pid, 1)) && good,
 			 "the policy changes while allocations fail\n");
 	path_cg_remove(cg);
 }
@@ -334,8 +336,8 @@ static void test_modes(const char *top)
 		write_failing(&w, top, "memory.path.balance", modes[i % ARRAY_SIZE(modes)]);
 	fail("failslab", 0, true);
 	print_writes(&w);
-	ksft_test_result(w.taken && w.failed && !w.others &&
-			 !path_cg_write(top, "memory.path.balance", "none"),
+	ksft_test_result(path_true(w.taken) && path_true(w.failed) && path_eq(w.others, 0) &&
+			 path_eq(path_cg_write(top, "memory.path.balance", "none"), 0),
 			 "modes change while allocations fail\n");
 }
 
@@ -359,9 +361,9 @@ static void test_balance(const char *top, const char *a, const char *b)
 	}
 	fail("failslab", 0, true);
 	print_writes(&w);
-	good = had_rounds(2) && targets >= 8 && w.failed && !w.others &&
-	       !path_cg_key(top, "memory.events", "oom_kill");
-	ksft_test_result(end_rounds(pid, 2) && good,
+	good = path_true(had_rounds(2)) && path_ge(targets, 8) && path_true(w.failed) &&
+	       path_eq(w.others, 0) && path_eq(path_cg_key(top, "memory.events", "oom_kill"), 0);
+	ksft_test_result(path_true(end_rounds(pid, 2)) && good,
 			 "memory is balanced while allocations fail\n");
 }
 

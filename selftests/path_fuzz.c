@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 	path_exact(64);
 	find("/sys/kernel/mm/path");
 	i = nr_files;
-	ksft_test_result(i > 20, "%d files in /sys/kernel/mm/path\n", i);
+	ksft_test_result(path_gt(i, 20), "%d files in /sys/kernel/mm/path\n", i);
 	pid = path_spawn(target, busy, NULL);
 	for (i = 0; i < nr_files; i++)
 		good &= fuzz_tracked(files[i], writes, target);
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 	add(target, "memory.path.track");
 	for (; i < nr_files; i++)
 		good &= fuzz_tracked(files[i], writes, target);
-	good &= !waitpid(pid, &status, WNOHANG);
+	good &= path_eq(waitpid(pid, &status, WNOHANG), 0);
 	ksft_test_result(good, "%ld writes into each of %d files\n", writes, nr_files);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
@@ -268,8 +268,8 @@ int main(int argc, char **argv)
 				"/dev/mmpath\n");
 	path_exact(64);
 	path_track(cg, true);
-	ksft_test_result(!path_run(cg, works, NULL, 10) &&
-			 path_cg_key(cg, "memory.path.stat", "records") >= 4 * 480,
+	ksft_test_result(path_eq(path_run(cg, works, NULL, 10), 0) &&
+			 path_ge(path_cg_key(cg, "memory.path.stat", "records"), 4 * 480),
 			 "tracking still works\n");
 	ksft_finished();
 }

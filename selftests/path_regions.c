@@ -68,6 +68,11 @@ static size_t vmas(const char *from, const char *to)
 	return n;
 }
 
+static int result(bool good)
+{
+	return good ? KSFT_PASS : KSFT_FAIL;
+}
+
 static int t_merged(void)
 {
 	char *p = path_map(8 * MIB, false), *q = p + 2 * MIB;
@@ -79,9 +84,9 @@ static int t_merged(void)
 	touch(p, 4 * MIB);
 	if (vmas(p, p + 4 * MIB) != 1)
 		return KSFT_SKIP;
-	return !region_of(p, &a) || !region_of(q, &b) || a.id == b.id || !is(&a, p, 2 * MIB) ||
-	       !is(&b, q, 2 * MIB) || a.footprint != 512 || b.footprint != 512 ||
-	       strcmp(a.kind, "mmap");
+	return result(region_of(p, &a) && region_of(q, &b) && path_ne(a.id, b.id) &&
+		      is(&a, p, 2 * MIB) && is(&b, q, 2 * MIB) && path_eq(a.footprint, 512) &&
+		      path_eq(b.footprint, 512) && path_same(a.kind, "mmap"));
 }
 
 static unsigned long rest_records(void)
@@ -108,7 +113,7 @@ static int t_small(void)
 		ksft_print_msg("a region of %lu KiB\n", r.kb);
 		return KSFT_FAIL;
 	}
-	return rest_records() - before < 255;
+	return result(path_ge(rest_records() - before, 255));
 }
 
 static int t_min(void)
@@ -116,7 +121,7 @@ static int t_min(void)
 	char *p = map_at(NULL, MIB);
 	struct path_region r;
 
-	return !region_of(p, &r) || !is(&r, p, MIB);
+	return result(region_of(p, &r) && is(&r, p, MIB));
 }
 
 static int t_heap(void)
@@ -132,7 +137,8 @@ static int t_heap(void)
 	if (!region_of(q + PAGE, &b) || a.id != b.id || b.kb != a.kb + 2048 || b.start != a.start)
 		return KSFT_FAIL;
 	sbrk(-(intptr_t)(2 * MIB));
-	return !region_of(p + PAGE, &b) || b.kb > a.kb || b.footprint < 512 || b.footprint > 700;
+	return result(region_of(p + PAGE, &b) && path_le(b.kb, a.kb) && path_ge(b.footprint, 512) &&
+		      path_le(b.footprint, 700));
 }
 
 static int t_cut(void)
@@ -164,8 +170,8 @@ static int t_filled(void)
 
 	if (map_at(p + 2 * MIB, 2 * MIB) != p + 2 * MIB)
 		return KSFT_FAIL;
-	return !region_of(p, &a) || !region_of(p + 2 * MIB, &b) || a.id == b.id ||
-	       !is(&b, p + 2 * MIB, 2 * MIB) || a.kb != 4096;
+	return result(region_of(p, &a) && region_of(p + 2 * MIB, &b) && path_ne(a.id, b.id) &&
+		      is(&b, p + 2 * MIB, 2 * MIB) && path_eq(a.kb, 4096));
 }
 
 static int t_moved(void)
@@ -183,7 +189,8 @@ static int t_moved(void)
 		return KSFT_FAIL;
 	/* its pages are on the stack still: no touch is the first one */
 	touch(to, 2 * MIB);
-	return !region_of(to, &b) || b.cold != a.cold || b.records < a.records + 480;
+	return result(region_of(to, &b) && path_eq(b.cold, a.cold) &&
+		      path_ge(b.records, a.records + 480));
 }
 
 static int t_grown(void)
@@ -201,7 +208,7 @@ static int t_grown(void)
 		return KSFT_FAIL;
 	if (mremap(q, 64 * MIB, MIB, 0) != q)
 		return KSFT_FAIL;
-	return !region_of(q, &b) || b.id != a.id || !is(&b, q, MIB);
+	return result(region_of(q, &b) && path_eq(b.id, a.id) && is(&b, q, MIB));
 }
 
 /* Part of a mapping moves: its region is in two places. */
@@ -215,8 +222,8 @@ static int t_split(void)
 		return KSFT_FAIL;
 	if (mremap(p + MIB, 2 * MIB, 2 * MIB, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to)
 		return KSFT_FAIL;
-	return !region_of(p, &b) || !region_of(to, &c) || b.id != a.id || c.id != a.id ||
-	       b.kb != 4096 || b.footprint != 1024;
+	return result(region_of(p, &b) && region_of(to, &c) && path_eq(b.id, a.id) &&
+		      path_eq(c.id, a.id) && path_eq(b.kb, 4096) && path_eq(b.footprint, 1024));
 }
 
 static int t_protected_part(void)
@@ -225,8 +232,8 @@ static int t_protected_part(void)
 	struct path_region a, b;
 
 	mprotect(p + MIB, MIB, PROT_READ);
-	return vmas(p, p + 4 * MIB) < 3 || !region_of(p, &a) || !region_of(p + MIB, &b) ||
-	       a.id != b.id || !is(&a, p, 4 * MIB);
+	return result(path_ge(vmas(p, p + 4 * MIB), 3) && region_of(p, &a) &&
+		      region_of(p + MIB, &b) && path_eq(a.id, b.id) && is(&a, p, 4 * MIB));
 }
 
 static int in_child(char *p, const struct path_region *parent)
@@ -234,8 +241,8 @@ static int in_child(char *p, const struct path_region *parent)
 	struct path_region r;
 
 	touch(p, 2 * MIB);
-	return !region_of(p, &r) || r.id != parent->id || !is(&r, p, 2 * MIB) ||
-	       r.footprint != 512 || r.records < 512;
+	return result(region_of(p, &r) && path_eq(r.id, parent->id) && is(&r, p, 2 * MIB) &&
+		      path_eq(r.footprint, 512) && path_ge(r.records, 512));
 }
 
 static int t_forked(void)
@@ -252,7 +259,8 @@ static int t_forked(void)
 	if (!pid)
 		_exit(in_child(p, &a));
 	waitpid(pid, &status, 0);
-	return status || !region_of(p, &b) || b.id != a.id || b.records > a.records + 64;
+	return result(path_eq(status, 0) && region_of(p, &b) && path_eq(b.id, a.id) &&
+		      path_le(b.records, a.records + 64));
 }
 
 static int t_name(void)
@@ -266,7 +274,7 @@ static int t_name(void)
 		return KSFT_FAIL;
 	if (!strstr(r.name, "my table"))
 		ksft_print_msg("name is %s\n", r.name);
-	return !strstr(r.name, "my table");
+	return result(path_true(strstr(r.name, "my table")));
 }
 
 static int t_file(void)
@@ -292,7 +300,7 @@ static int t_nameless(void)
 	char *p = map_at(NULL, 2 * MIB);
 	struct path_region r;
 
-	return !region_of(p, &r) || strcmp(r.name, "-");
+	return result(region_of(p, &r) && path_same(r.name, "-"));
 }
 
 /* A program that was running before it was tracked */
@@ -304,7 +312,7 @@ static int t_late(void)
 	path_track(cg, false);
 	path_track(cg, true);
 	touch(p, 2 * MIB);
-	return !region_of(p, &r) || r.footprint < 512;
+	return result(region_of(p, &r) && path_ge(r.footprint, 512));
 }
 
 static const struct {

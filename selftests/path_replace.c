@@ -289,8 +289,8 @@ static bool shows(const char *cg, const char *policy)
 {
 	char *text = path_cg_slurp(cg, FILE_NAME), *at = text ? strchr(text, '[') : NULL;
 	size_t len = strlen(policy);
-	bool good = at && !strncmp(at + 1, policy, len) && at[len + 1] == ']' &&
-		    !strchr(at + 1, '[');
+	bool good = path_true(at) && path_true(!strncmp(at + 1, policy, len)) &&
+		    path_eq(at[len + 1], ']') && path_true(!strchr(at + 1, '['));
 
 	if (!good)
 		ksft_print_msg("%s, not %s\n", text ? text : "nothing", policy);
@@ -310,19 +310,19 @@ static void test_file(void)
 	size_t i;
 	int fd;
 
-	ksft_test_result(set_policy(cg, "lirs") == -ENODATA && !set_policy(cg, "none") &&
-			 shows(cg, "none"), "who is not tracked has no policy\n");
+	ksft_test_result(path_eq(set_policy(cg, "lirs"), -ENODATA) &&
+			 path_eq(set_policy(cg, "none"), 0) && shows(cg, "none"),
+			 "who is not tracked has no policy\n");
 	path_track(cg, true);
-	good = shows(cg, "none") && !set_policy(cg, "lru") &&
-	       shows(cg, "lru") && !set_policy(cg, "auto") &&
-	       shows(cg, "auto") && !set_policy(cg, "region") &&
-	       shows(cg, "region") && !set_policy(cg, "  lirs\n") &&
-	       shows(cg, "lirs") && !set_policy(cg, "mru\n") &&
-	       shows(cg, "mru");
+	good = shows(cg, "none") && path_eq(set_policy(cg, "lru"), 0) && shows(cg, "lru") &&
+	       path_eq(set_policy(cg, "auto"), 0) && shows(cg, "auto") &&
+	       path_eq(set_policy(cg, "region"), 0) && shows(cg, "region") &&
+	       path_eq(set_policy(cg, "  lirs\n"), 0) && shows(cg, "lirs") &&
+	       path_eq(set_policy(cg, "mru\n"), 0) && shows(cg, "mru");
 	ksft_test_result(good, "each policy is taken and shown\n");
 	memset(big, 'l', sizeof(big));
 	big[sizeof(big) - 1] = '\0';
-	good = set_policy(cg, big) == -EINVAL;
+	good = path_eq(set_policy(cg, big), -EINVAL);
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		if (*bad[i] && set_policy(cg, bad[i]) != -EINVAL) {
 			ksft_print_msg("\"%s\" was taken\n", bad[i]);
@@ -332,13 +332,14 @@ static void test_file(void)
 	path_track(cg, false);
 	good = shows(cg, "none");
 	path_track(cg, true);
-	ksft_test_result(good && shows(cg, "none") && !set_policy(cg, "lirs"),
+	ksft_test_result(good && shows(cg, "none") && path_eq(set_policy(cg, "lirs"), 0),
 			 "track 0 takes the policy back\n");
 	snprintf(name, sizeof(name), "%s/" FILE_NAME, cg);
 	fd = open(name, O_WRONLY);
-	good = fd >= 0 && !rmdir(cg) && write(fd, "lru", 3) < 0 && errno == ENODEV;
+	good = path_ge(fd, 0) && path_eq(rmdir(cg), 0) && path_lt(write(fd, "lru", 3), 0) &&
+	       path_eq(errno, ENODEV);
 	close(fd);
-	ksft_test_result(good && access(PATH_CGROUP "/" FILE_NAME, F_OK),
+	ksft_test_result(good && path_true(access(PATH_CGROUP "/" FILE_NAME, F_OK)),
 			 "a removed cgroup takes none, and the root has none\n");
 	path_cg_remove(cg);
 }
@@ -404,12 +405,13 @@ static void test_beside(const char *file, const char *event, const char *name)
 		return;
 	}
 	path_save(file);
-	good = !path_write(file, "y") && path_read(file, now, sizeof(now)) > 0 &&
-	       *now != 'N' && strcmp(now, "0x0000\n") &&
+	good = path_eq(path_write(file, "y"), 0) && path_gt(path_read(file, now, sizeof(now)), 0) &&
+	       path_ne(*now, 'N') && path_true(strcmp(now, "0x0000\n")) &&
 	       faults("lirs", loop, &job, "memory.max", loop_max()) >= 0 &&
 	       faults("auto", loop, &job, "memory.max", loop_max()) >= 0;
-	good &= !path_write(file, was);
-	ksft_test_result(good && (!event || vm_event(event) > before), "loops with %s\n", name);
+	good &= path_eq(path_write(file, was), 0);
+	ksft_test_result(good && path_true(!event || vm_event(event) > before), "loops with %s\n",
+			 name);
 }
 
 static bool fewer(long than, long these, unsigned int percent)
@@ -463,12 +465,12 @@ static void test_clean(void)
 	for (i = 0; i < 600 && stat_of(cg, "replace_left") < 1024; i++)
 		path_sleep_ms(20);
 	freed = stat_of(cg, "replace_freed");
-	good = path_wait(pid, 60) == KSFT_PASS;
+	good = path_eq(path_wait(pid, 60), KSFT_PASS);
 	left = stat_of(cg, "replace_left");
 	freed = stat_of(cg, "replace_freed") - freed;
 	ksft_print_msg("left %lld, freed %lld since the first thousand of them\n", left, freed);
-	ksft_test_result(good && left > 4 * freed, "clean pages are left to the kernel\n");
-	ksft_test_result(freed >= 256, "and looked at again\n");
+	ksft_test_result(good && path_gt(left, 4 * freed), "clean pages are left to the kernel\n");
+	ksft_test_result(path_ge(freed, 256), "and looked at again\n");
 	path_cg_remove(cg);
 }
 
@@ -487,7 +489,8 @@ static void test_worth(void)
 	none = faults("none", two_regions, &job, "memory.max", loop_max());
 	ksft_test_result(fewer(none, faults("region", two_regions, &job, "memory.max", loop_max()),
 			       85), "region takes fewer where a loop has a neighbour\n");
-	ksft_test_result(shared->told_apart, "MRU keeps a part of it, and all of the neighbour\n");
+	ksft_test_result(path_true(shared->told_apart),
+			 "MRU keeps a part of it, and all of the neighbour\n");
 	job.rounds = 10;
 	none = faults("none", hot_and_cold, &job, "memory.max", loop_max());
 	ksft_test_result(fewer(none, faults("lirs", hot_and_cold, &job, "memory.max", loop_max()),
@@ -738,7 +741,7 @@ static void test_hot(void)
 	refused = stat_of(cg, "replace_refused_hot");
 	ksft_print_msg("refused %lld times, taken %lu times\n", refused, shared->major);
 	if (ret || strcmp(driver, "emul"))
-		ksft_test_result(!ret && (long long)shared->major < refused / 4,
+		ksft_test_result(path_eq(ret, 0) && path_lt((long long)shared->major, refused / 4),
 				 "what is hot does not leave\n");
 	else
 		ksft_test_result_skip("emul takes pages away itself, to see them\n");
@@ -759,7 +762,8 @@ static void test_stuck(void)
 	refused = stat_of(cg, "replace_refused_locked");
 	gone = stat_of(cg, "replace_written") + stat_of(cg, "replace_freed");
 	ksft_print_msg("%lld refused, %lld left\n", refused, gone);
-	ksft_test_result(!ret && gone > 0 && refused <= 2 * (long long)KIND_PAGES,
+	ksft_test_result(path_eq(ret, 0) && path_gt(gone, 0) &&
+			 path_le(refused, 2 * (long long)KIND_PAGES),
 			 "pages that cannot leave are not tried for ever\n");
 	path_cg_remove(cg);
 }
@@ -776,10 +780,11 @@ static void test_programs(void)
 	for (i = 0; i < ARRAY_SIZE(pid); i++)
 		pid[i] = path_spawn(cg, loop, &job);
 	for (i = 0; i < ARRAY_SIZE(pid); i++)
-		good &= path_wait(pid[i], 60) == KSFT_PASS;
+		good &= path_eq(path_wait(pid[i], 60), KSFT_PASS);
 	ksft_print_msg("written %lld, freed %lld\n", stat_of(cg, "replace_written"),
 		       stat_of(cg, "replace_freed"));
-	ksft_test_result(good && stat_of(cg, "replace_written") + stat_of(cg, "replace_freed") > 0,
+	ksft_test_result(good &&
+			 path_gt(stat_of(cg, "replace_written") + stat_of(cg, "replace_freed"), 0),
 			 "several programs in one cgroup\n");
 	path_cg_remove(cg);
 }
@@ -874,7 +879,7 @@ static void test_writeback(void)
 	}
 	ksft_print_msg("%s, %lld refused, then %lld freed\n", good ? "seen" : "not seen",
 		       stat_of(cg, "replace_refused_busy"), freed);
-	ksft_test_result(end_hold(pid) && good && freed >= (long long)WRITING / 8,
+	ksft_test_result(end_hold(pid) && good && path_ge(freed, (long long)WRITING / 8),
 			 "pages that are being written leave later\n");
 out:
 	path_cg_remove(cg);
@@ -891,17 +896,18 @@ static void test_no_swap(void)
 	begin_hold();
 	path_cg_write(cg, "memory.max", KIND_MAX);
 	pid = path_spawn(cg, hold, &small);
-	good = wait_ready(1);
+	good = path_true(wait_ready(1));
 	bite(cg, "1M", 10);
 	good &= end_hold(pid);
 	if (stat_of(cg, "replace_refused_busy") > 0)
 		ksft_print_msg("%lld pages pushed out that cannot leave\n",
 			       stat_of(cg, "replace_refused_busy"));
-	ksft_test_result(good && off && !stat_of(cg, "replace_refused_busy") &&
-			 !path_cg_key(cg, "memory.events", "oom_kill"),
+	ksft_test_result(good && path_true(off) &&
+			 path_eq(stat_of(cg, "replace_refused_busy"), 0) &&
+			 path_eq(path_cg_key(cg, "memory.events", "oom_kill"), 0),
 			 "without swap nothing is tried\n");
-	ksft_test_result(path_run(cg, loop, &large, 30) != KSFT_PASS && off &&
-			 path_cg_key(cg, "memory.events", "oom_kill") == 1,
+	ksft_test_result(path_ne(path_run(cg, loop, &large, 30), KSFT_PASS) && path_true(off) &&
+			 path_eq(path_cg_key(cg, "memory.events", "oom_kill"), 1),
 			 "and a program that needs more than there is gets killed, once\n");
 	path_swap_restore();
 	path_cg_remove(cg);
@@ -957,7 +963,7 @@ static void test_errors(void)
 	ret = path_run(cg, loop, &job, 60);
 	ksft_print_msg("written %lld, reused %lld, supplied %lld\n", stat_of(cg, "replace_written"),
 		       stat_of(cg, "replace_reused"), stat_of(cg, "replace_supplied"));
-	ksft_test_result(!ret && stat_of(cg, "replace_written") > 0,
+	ksft_test_result(path_eq(ret, 0) && path_gt(stat_of(cg, "replace_written"), 0),
 			 "a disk that fails to write\n");
 	path_cg_remove(cg);
 	path_swap_restore();
@@ -976,18 +982,18 @@ static void test_reclaim(void)
 
 	begin_hold();
 	pid = path_spawn(cg, hold, &job);
-	good = wait_ready(1);
+	good = path_true(wait_ready(1));
 	for (i = 0; i < 30 && supplied <= 0; i++) {
 		bite(cg, "128K", 1);
 		supplied = stat_of(cg, "replace_supplied");
 	}
 	ksft_print_msg("supplied %lld\n", supplied);
-	ksft_test_result(good && supplied > 0, "memory.reclaim is supplied\n");
+	ksft_test_result(good && path_gt(supplied, 0), "memory.reclaim is supplied\n");
 	bite(cg, "128K swappiness=0", 8);
 	now = stat_of(cg, "replace_supplied");
 	if (now != supplied)
 		ksft_print_msg("supplied %lld\n", now);
-	ksft_test_result(end_hold(pid) && now == supplied, "but not with swappiness 0\n");
+	ksft_test_result(end_hold(pid) && path_eq(now, supplied), "but not with swappiness 0\n");
 	path_cg_remove(cg);
 }
 
@@ -1027,10 +1033,10 @@ static void test_low(void)
 	path_cg_write(top, "memory.max", "6M");
 	begin_hold();
 	pid = path_spawn(low, hold, &quiet);
-	good = wait_ready(1);
-	good &= path_run(other, loop, &job, 60) == KSFT_PASS;
+	good = path_true(wait_ready(1));
+	good &= path_eq(path_run(other, loop, &job, 60), KSFT_PASS);
 	pid_more = path_spawn(other, hold, &more);
-	good &= wait_ready(2);
+	good &= path_true(wait_ready(2));
 	for (i = 0; i < 30 && !stat_of(top, "replace_refused_low"); i++)
 		bite(top, "64K", 1);
 	swapped = swap_of(low);
@@ -1038,7 +1044,7 @@ static void test_low(void)
 	good &= end_hold(pid_more);
 	ksft_print_msg("%lld kB of the protected were swapped, %lld victims refused\n",
 		       swapped >> 10, refused);
-	ksft_test_result(good && end_hold(pid) && !swapped && refused > 0,
+	ksft_test_result(good && end_hold(pid) && path_eq(swapped, 0) && path_gt(refused, 0),
 			 "memory.low of a cgroup below\n");
 	path_cg_remove(other);
 	path_cg_remove(low);
@@ -1058,11 +1064,11 @@ static void test_below(void)
 	path_cg_write(other, "memory.max", loop_max());
 	begin_hold();
 	pid = path_spawn(quiet, hold, &idle);
-	good = wait_ready(1);
-	good &= path_run(other, loop, &job, 60) == KSFT_PASS;
+	good = path_true(wait_ready(1));
+	good &= path_eq(path_run(other, loop, &job, 60), KSFT_PASS);
 	swapped = swap_of(quiet);
 	ksft_print_msg("%lld kB of the quiet one were swapped\n", swapped >> 10);
-	ksft_test_result(end_hold(pid) && good && !swapped,
+	ksft_test_result(end_hold(pid) && good && path_eq(swapped, 0),
 			 "a limit further below takes from nobody else\n");
 	path_cg_remove(other);
 	path_cg_remove(quiet);
@@ -1082,7 +1088,7 @@ static void test_share(void)
 	begin_hold();
 	pid[0] = path_spawn(with, hold, &job);
 	pid[1] = path_spawn(without, hold, &job);
-	good = wait_ready(2);
+	good = path_true(wait_ready(2));
 	bite(with, "64K", 2);
 	/* counts of pages are summed up every two seconds */
 	path_sleep_ms(2500);
@@ -1091,7 +1097,7 @@ static void test_share(void)
 	b = swap_of(without) >> 10;
 	good &= end_hold(pid[0]) & end_hold(pid[1]);
 	ksft_print_msg("%lld kB with a policy swapped, %lld kB without\n", a, b);
-	ksft_test_result(good && b * 100 >= (a + b) * 15, "reclaim above takes from both\n");
+	ksft_test_result(good && path_ge(b * 100, (a + b) * 15), "reclaim above takes from both\n");
 	path_cg_remove(without);
 	path_cg_remove(with);
 	path_cg_remove(top);
@@ -1116,12 +1122,12 @@ static void hog(size_t mib, size_t more)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	path_write("/proc/self/oom_score_adj", "1000");
-	good = !mlock(p, mib * MIB);
+	good = path_eq(mlock(p, mib * MIB), 0);
 	while (good && !stopped()) {
 		now = stolen();
 		if (now == before && i < more &&
 		    !__atomic_load_n(&shared->enough, __ATOMIC_RELAXED))
-			good = !mlock(q + i++ * MIB, MIB);
+			good = path_eq(mlock(q + i++ * MIB, MIB), 0);
 		before = now;
 		path_sleep_ms(100);
 	}
@@ -1162,7 +1168,7 @@ static bool fill_machine(size_t free_mib, size_t mib, char *cg[2], pid_t pid[2])
 	for (i = 0; i < 3000 && !(supplies(cg[0]) && supplies(cg[1])); i++)
 		path_sleep_ms(20);
 	__atomic_store_n(&shared->enough, true, __ATOMIC_RELAXED);
-	good = wait_count(&shared->rounds, counted(&shared->rounds) + 4);
+	good = path_true(wait_count(&shared->rounds, counted(&shared->rounds) + 4));
 	good &= end_hold(pid_hog);
 	return good & end_hold(pid[0]) & end_hold(pid[1]);
 }
@@ -1191,8 +1197,8 @@ static void test_machine(void)
 		cg[i] = tracked(NULL, i ? "auto" : "lirs", i ? "auto" : "lirs");
 		pid[i] = path_spawn(cg[i], loop, &job);
 	}
-	good = wait_count(&shared->rounds, 2);
-	good &= fill_machine(free_mib - mib, mib + mib * 3 / 4, cg, pid);
+	good = path_true(wait_count(&shared->rounds, 2));
+	good &= path_true(fill_machine(free_mib - mib, mib + mib * 3 / 4, cg, pid));
 	for (i = 0; i < 2; i++) {
 		supplied += stat_of(cg[i], "replace_supplied");
 		ksft_print_msg("supplied %lld missed %lld left %lld\n",
@@ -1205,7 +1211,7 @@ static void test_machine(void)
 	}
 	uncounted = stolen_elsewhere() - uncounted;
 	ksft_print_msg("%lld of %lld not counted\n", uncounted, supplied);
-	ksft_test_result(uncounted < supplied / 2 && vm_event("oom_kill") == killed,
+	ksft_test_result(path_lt(uncounted, supplied / 2) && path_eq(vm_event("oom_kill"), killed),
 			 "which counts it, and kills nobody\n");
 }
 
@@ -1249,13 +1255,14 @@ static void test_pressure(void)
 	good = end_hold(pid);
 	back = came_back(cg, "refault");
 	ksft_print_msg("%lld came back, %lu major faults\n", back, shared->major);
-	ksft_test_result(good && back >= 4096 && llabs(back - (long)shared->major) < back / 20,
+	ksft_test_result(good && path_ge(back, 4096) &&
+			 path_lt(llabs(back - (long)shared->major), back / 20),
 			 "what comes back is counted\n");
 	us = stalled(cg);
 	restored = came_back(cg, "restore");
 	ksft_print_msg("%lld restored, %lld us\n", restored, us);
 	if (psi)
-		ksft_test_result(us > 0 && restored > 0, "and is pressure\n");
+		ksft_test_result(path_gt(us, 0) && path_gt(restored, 0), "and is pressure\n");
 	else
 		ksft_test_result_skip("no memory.pressure\n");
 	path_cg_remove(cg);
@@ -1545,10 +1552,10 @@ static bool all_at_once(const struct part *parts, size_t nr, unsigned int second
 	}
 	watch(parts, nr, seconds, done);
 	while (nr--)
-		good &= !path_wait(pid[nr], 30);
+		good &= path_eq(path_wait(pid[nr], 30), 0);
 	path_cg_remove(leaf);
 	path_cg_remove(top);
-	return good && !shared->wrong;
+	return good && path_eq(shared->wrong, 0);
 }
 
 static bool storm_disk;
@@ -1566,16 +1573,18 @@ static void test_storm(unsigned int seconds)
 		{ "switcher", switcher }, { "forker", forker }, { "killer", killer },
 		{ "gardener", gardener }, { "reader", reader }, { "swapper", swapper, true },
 	};
+	bool good;
 
 	storm_disk = path_have_swap() && path_swap_null(32, 20);
-	ksft_test_result(all_at_once(parts, ARRAY_SIZE(parts) - !storm_disk, seconds, storm_done),
-			 "all at once: all data is right\n");
+	good = all_at_once(parts, ARRAY_SIZE(parts) - !storm_disk, seconds, storm_done);
+	ksft_test_result(path_true(good), "all at once: all data is right\n");
 	ksft_print_msg("%lu killed, %lu forks, %lu cgroups, %lu swapoffs, %lu unmapped\n",
 		       shared->kills, shared->forks, shared->cgroups, shared->swaps,
 		       shared->unmaps);
-	ksft_test_result(storm_done(), "all was done\n");
+	ksft_test_result(path_true(storm_done()), "all was done\n");
 	/* as all times are, eight times as long on a debug kernel */
-	ksft_test_result(shared->longest < (path_slow() ? 80000 : 10000), "and nothing hung\n");
+	ksft_test_result(path_lt(shared->longest, path_slow() ? 80000 : 10000),
+			 "and nothing hung\n");
 	path_swap_restore();
 }
 
@@ -1601,9 +1610,9 @@ static void test_broken(unsigned int seconds)
 		path_swap_restore();
 		return;
 	}
-	good = all_at_once(parts, ARRAY_SIZE(parts), seconds, broken_enough);
+	good = path_true(all_at_once(parts, ARRAY_SIZE(parts), seconds, broken_enough));
 	ksft_print_msg("%lu times broken, %lu killed\n", shared->breaks, shared->reborn);
-	ksft_test_result(good && broken_enough(), "a disk that fails now and then\n");
+	ksft_test_result(good && path_true(broken_enough()), "a disk that fails now and then\n");
 	ksft_test_result(faults("lirs", loop, &job, "memory.max", loop_max()) >= 0,
 			 "and a loop when it does no more\n");
 	path_swap_restore();

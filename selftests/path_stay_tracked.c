@@ -97,7 +97,7 @@ static bool look_round(void)
 
 	for (i = 0; i < nr; i++)
 		if (*word(i) != i + rounds)
-			return false;
+			return path_eq(*word(i), i + rounds);
 	return true;
 }
 
@@ -196,7 +196,7 @@ static int t_threads(void)
 	made = stat_of("records") - before;
 	if (made < (long long)(4 * nr * 9 / 10))
 		ksft_print_msg("%lld records of %lu touches\n", made, 4 * nr);
-	return result(made >= (long long)(4 * nr * 9 / 10) && tracked());
+	return result(path_ge(made, (long long)(4 * nr * 9 / 10)) && tracked());
 }
 
 /* Processes */
@@ -217,8 +217,8 @@ static int t_fork(void)
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(result(stat_of("contexts") == 2 && tracked()));
-	return result(!wait_for(pid) && tracked());
+		_exit(result(path_eq(stat_of("contexts"), 2) && tracked()));
+	return result(path_eq(wait_for(pid), 0) && tracked());
 }
 
 static int t_50_forks(void)
@@ -238,14 +238,15 @@ static int t_50_forks(void)
 		bad += wait_for(pid[i]);
 	if (stat_of("records") - before < 50 * 60)
 		bad++;
-	return result(!bad && path_wait_contexts(cg, 1) && tracked());
+	return result(path_eq(bad, 0) && path_true(path_wait_contexts(cg, 1)) &&
+		      tracked());
 }
 
 /* The image that is executed calls this. */
 static int executed(void)
 {
 	start(NR_PAGES);
-	return result(stat_of("contexts") >= 1 && tracked());
+	return result(path_ge(stat_of("contexts"), 1) && tracked());
 }
 
 static int t_exec(void)
@@ -256,7 +257,7 @@ static int t_exec(void)
 		execl("/proc/self/exe", "path_stay_tracked", "--executed", cg, NULL);
 		_exit(KSFT_FAIL);
 	}
-	return result(!wait_for(pid) && tracked());
+	return result(path_eq(wait_for(pid), 0) && tracked());
 }
 
 /* Mappings */
@@ -349,8 +350,9 @@ static bool is_killed(void (*fn)(void))
 /* PROT_NONE must mean it, also when the page was inaccessible already. */
 static int t_no_access(void)
 {
-	return result(is_killed(read_no_access) && is_killed(write_read_only) &&
-		      is_killed(read_and_write_read_only) && tracked());
+	return result(path_true(is_killed(read_no_access)) &&
+		      path_true(is_killed(write_read_only)) &&
+		      path_true(is_killed(read_and_write_read_only)) && tracked());
 }
 
 /* madvise() */
@@ -443,7 +445,8 @@ static int t_swap(void)
 {
 	if (!path_have_swap())
 		return KSFT_SKIP;
-	return result(swap_out() && tracked() && looked_at() && swap_out() && tracked());
+	return result(path_true(swap_out()) && tracked() && path_true(looked_at()) &&
+		      path_true(swap_out()) && tracked());
 }
 
 /* KSM: all pages the same, then each written again */
@@ -510,7 +513,8 @@ static int t_migration(void)
 	if (access("/sys/devices/system/node/node1", F_OK))
 		return KSFT_SKIP;
 	/* the second time nobody has written since */
-	return result(move_to(1) && tracked_soon() && move_to(0) && soon(look_round));
+	return result(path_true(move_to(1)) && tracked_soon() && path_true(move_to(0)) &&
+		      soon(look_round));
 }
 
 static int t_compaction(void)
@@ -666,7 +670,7 @@ static int t_direct(void)
 	if (pthread_create(&thread, NULL, keep_touching, &stop))
 		return KSFT_FAIL;
 	for (i = 0; good && i < 8; i++)
-		good = read_direct(fd);
+		good = path_true(read_direct(fd));
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	close(fd);
@@ -701,7 +705,7 @@ static int t_ptrace(void)
 	if (i < nr)
 		ksft_print_msg("page %zu: %s\n", i, strerror(errno));
 	ptrace(PTRACE_DETACH, pid, 0, 0);
-	return result(!wait_for(pid) && i == nr && tracked());
+	return result(path_eq(wait_for(pid), 0) && path_eq(i, nr) && tracked());
 }
 
 /* read() and write() into pages that are inaccessible */
@@ -777,7 +781,7 @@ static int t_nothing_escapes(void)
 	}
 	if (stat_of("escaped") - before > 16)
 		ksft_print_msg("%lld pages escaped\n", stat_of("escaped") - before);
-	return result(stat_of("escaped") - before <= 16);
+	return result(path_le(stat_of("escaped") - before, 16));
 }
 
 static int t_populate(void)

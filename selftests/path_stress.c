@@ -344,9 +344,9 @@ int main(int argc, char **argv)
 	before = slab_kb();
 	records = path_get("stats/records");
 	stress(seconds);
-	ksft_test_result(!shared->wrong, "all data is right\n");
+	ksft_test_result(path_eq(shared->wrong, 0), "all data is right\n");
 	records = path_get("stats/records") - records;
-	ksft_test_result(all_done() && records > 0, "all was done\n");
+	ksft_test_result(path_true(all_done()) && path_gt(records, 0), "all was done\n");
 	ksft_print_msg("%lu rounds, %lu kills, %lu forks, %lu cgroups\n", shared->rounds,
 		       shared->kills, shared->forks, shared->cgroups);
 	ksft_print_msg("%lu switches, %lu toggles, %lu limits, %lld records\n", shared->switches,
@@ -354,7 +354,7 @@ int main(int argc, char **argv)
 	none = wait_no_contexts();
 	ksft_print_msg("%lld contexts, %lld records\n", path_get("stats/contexts"),
 		       path_get("stats/records"));
-	ksft_test_result(none, "no context is left\n");
+	ksft_test_result(path_true(none), "no context is left\n");
 	clean_up();
 	path_track(top, false);
 	path_set("enabled", "0");
@@ -363,7 +363,7 @@ int main(int argc, char **argv)
 	ksft_print_msg("slab: %lld kB before, %lld kB after\n", before, after);
 	/* KASAN keeps freed objects for a while; kmemleak, then, knows better */
 	if (access("/sys/kernel/debug/kmemleak", F_OK))
-		ksft_test_result(after - before < 1024, "no slab objects are left\n");
+		ksft_test_result(path_lt(after - before, 1024), "no slab objects are left\n");
 	else
 		ksft_test_result_skip("kmemleak looks for what is left\n");
 	ksft_finished();

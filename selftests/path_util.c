@@ -513,6 +513,61 @@ long long path_cg_key(const char *cg, const char *file, const char *key)
 	return value;
 }
 
+/* What a case rests on */
+
+static void print_place(const char *file, int line, const char *what)
+{
+	const char *name = strrchr(file, '/');
+
+	ksft_print_msg("%s:%d: %s", name ? name + 1 : file, line, what);
+}
+
+bool path_holds(bool holds, const char *file, int line, const char *what)
+{
+	if (holds)
+		return true;
+	print_place(file, line, what);
+	printf(": no\n");
+	return false;
+}
+
+static bool compare(enum path_relation relation, long double a, long double b)
+{
+	switch (relation) {
+	case PATH_EQ:
+		return a == b;
+	case PATH_NE:
+		return a != b;
+	case PATH_LT:
+		return a < b;
+	case PATH_LE:
+		return a <= b;
+	case PATH_GT:
+		return a > b;
+	default:
+		return a >= b;
+	}
+}
+
+bool path_is(enum path_relation relation, const char *file, int line, const char *what,
+	     long double a, long double b)
+{
+	if (compare(relation, a, b))
+		return true;
+	print_place(file, line, what);
+	printf(": %.20Lg, %.20Lg\n", a, b);
+	return false;
+}
+
+bool path_is_text(const char *file, int line, const char *what, const char *a, const char *b)
+{
+	if (a && b && !strcmp(a, b))
+		return true;
+	print_place(file, line, what);
+	printf(": \"%s\", \"%s\"\n", a ? a : "(none)", b ? b : "(none)");
+	return false;
+}
+
 /* Regions */
 
 static unsigned long parse_hex(const char *word)
@@ -671,7 +726,7 @@ bool path_parse_curve(const char *text, struct path_curve *c)
 	size_t max;
 
 	memset(c, 0, sizeof(*c));
-	if (!line || path_text_key(text, "version") != 1)
+	if (!path_true(line) || !path_eq(path_text_key(text, "version"), 1))
 		return false;
 	c->records = path_text_key(text, "records");
 	c->cold = path_text_key(text, "cold");
@@ -682,11 +737,11 @@ bool path_parse_curve(const char *text, struct path_curve *c)
 	c->misses = calloc(max, sizeof(*c->misses));
 	while ((line = next_line(line)) &&
 	       sscanf(line, "%llu %llu %llu %llu", &pages, &total, &recent, &epoch) == 4) {
-		if (pages != c->n * c->group || c->n == max)
+		if (!path_eq(pages, c->n * c->group) || !path_lt(c->n, max))
 			return false;
 		c->misses[c->n++] = total;
 	}
-	return c->n && !c->misses[c->n - 1];
+	return path_gt(c->n, 0) && path_eq(c->misses[c->n - 1], 0);
 }
 
 void path_mattson_init(struct path_mattson *m, size_t pages, size_t times)

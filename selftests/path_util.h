@@ -43,6 +43,26 @@ void path_restore(void);
 /* A kernel full of checks: expect a tenth of the speed. */
 bool path_slow(void);
 
+/*
+ * What a case rests on. What does not hold is printed with its place and its values.
+ * Numbers are compared by their values, whatever their types; path_same() compares strings.
+ */
+#define path_true(cond)	path_holds(!!(cond), __FILE__, __LINE__, #cond)
+#define path_same(a, b)	path_is_text(__FILE__, __LINE__, #a " is " #b, a, b)
+#define path_eq(a, b)	path_is(PATH_EQ, __FILE__, __LINE__, #a " == " #b, a, b)
+#define path_ne(a, b)	path_is(PATH_NE, __FILE__, __LINE__, #a " != " #b, a, b)
+#define path_lt(a, b)	path_is(PATH_LT, __FILE__, __LINE__, #a " < " #b, a, b)
+#define path_le(a, b)	path_is(PATH_LE, __FILE__, __LINE__, #a " <= " #b, a, b)
+#define path_gt(a, b)	path_is(PATH_GT, __FILE__, __LINE__, #a " > " #b, a, b)
+#define path_ge(a, b)	path_is(PATH_GE, __FILE__, __LINE__, #a " >= " #b, a, b)
+
+enum path_relation { PATH_EQ, PATH_NE, PATH_LT, PATH_LE, PATH_GT, PATH_GE };
+
+bool path_holds(bool holds, const char *file, int line, const char *what);
+bool path_is(enum path_relation relation, const char *file, int line, const char *what,
+	     long double a, long double b);
+bool path_is_text(const char *file, int line, const char *what, const char *a, const char *b);
+
 /* Files. Return 0, or bytes, or -errno. Absolute names. */
 int path_write(const char *file, const char *text);
 int path_write_bytes(const char *file, const void *buf, size_t len);

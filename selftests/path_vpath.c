@@ -82,6 +82,12 @@ static int run_on(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set);
 }
 
+static int wrong_word(size_t page, unsigned long has, unsigned long want)
+{
+	ksft_print_msg("page %zu has %lu, not %lu\n", page, has, want);
+	return KSFT_FAIL;
+}
+
 static int touch(void *arg)
 {
 	const struct loop *l = arg;
@@ -104,7 +110,7 @@ static int touch(void *arg)
 			return KSFT_FAIL;
 		word = (unsigned long *)(p + i % l->pages * PAGE + i % l->pages % 500 * 8);
 		if ((*word)++ != i / l->pages)
-			return KSFT_FAIL;
+			return wrong_word(i % l->pages, *word - 1, i / l->pages);
 	}
 	mark_end();
 	while (l->stays)
@@ -182,10 +188,10 @@ static bool run_fn(int (*fn)(void *arg), const struct loop *l, struct path_curve
 	path_cg_remove(cg);
 	cg = path_cg(NULL, "vpath");
 	path_track(cg, true);
-	good = path_run(cg, fn, (void *)l, 120) == KSFT_PASS;
+	good = path_eq(path_run(cg, fn, (void *)l, 120), KSFT_PASS);
 	resumed = children_resumed() - before;
 	text = path_cg_slurp(cg, "memory.path.mrc");
-	good = text && path_parse_curve(text, c) && good;
+	good = path_true(text) && path_parse_curve(text, c) && good;
 	free(text);
 	return good;
 }
@@ -212,8 +218,8 @@ static bool is_loop(const struct path_curve *c, size_t pages, size_t rounds)
 
 	ksft_print_msg("%lu records, %lu cold, misses %lu | %lu, loop %lu, resumed %ld\n",
 		       c->records, c->cold, below, above, want, resumed);
-	return below + SLACK >= want && below <= want + slack() && above < SLACK &&
-	       c->cold >= pages && c->cold <= pages + SLACK;
+	return path_ge(below + SLACK, want) && path_le(below, want + slack()) &&
+	       path_lt(above, SLACK) && path_ge(c->cold, pages) && path_le(c->cold, pages + SLACK);
 }
 
 static const struct loop loop = { .pages = PAGES, .rounds = ROUNDS };
@@ -237,7 +243,7 @@ static void test_interrupt(void)
 	path_set(PATH_VPATH "interrupt", "1");
 	choose();
 	ksft_test_result(run(&loop, &c) && is_loop(&c, PAGES, ROUNDS), "interrupt mode: a loop\n");
-	ksft_test_result(path_get(PATH_VPATH "interrupts") > before, "it has rung\n");
+	ksft_test_result(path_gt(path_get(PATH_VPATH "interrupts"), before), "it has rung\n");
 	forget(&c);
 	defaults();
 }
@@ -256,7 +262,8 @@ static void test_hot(void)
 	const struct loop l = { .pages = PAB / 2, .rounds = 200 };
 	struct path_curve c = { };
 
-	ksft_test_result(run(&l, &c) && c.records < PAB / 2 * 20, "hot pages are not logged\n");
+	ksft_test_result(run(&l, &c) && path_lt(c.records, PAB / 2 * 20),
+			 "hot pages are not logged\n");
 	ksft_print_msg("%lu records of %lu touches\n", c.records, l.pages * l.rounds);
 	forget(&c);
 }
@@ -273,11 +280,12 @@ static void test_sample(void)
 	good = run(&loop, &c);
 	below = misses(&c, PAGES / 2);
 	logged = path_get(PATH_VPATH "logged") - logged;
-	ksft_test_result(good && logged < (long long)want / 8 && below + SLACK * 2 >= want &&
-			 below <= want + slack(), "one page in 16\n");
+	ksft_test_result(good && path_lt(logged, (long long)want / 8) &&
+			 path_ge(below + SLACK * 2, want) && path_le(below, want + slack()),
+			 "one page in 16\n");
 	ksft_print_msg("%lld records, %lu misses, loop %lu, resumed %ld\n", logged, below, want,
 		       resumed);
-	ksft_test_result(path_get(PATH_VPATH "unsampled") > 0, "the others are counted\n");
+	ksft_test_result(path_gt(path_get(PATH_VPATH "unsampled"), 0), "the others are counted\n");
 	forget(&c);
 	defaults();
 }
@@ -331,11 +339,11 @@ static void test_relog(void)
 {
 	const long all = HOT * 39;
 	long long relogged = path_get(PATH_VPATH "relogged");
-	bool good = hot_misses(0) > all * 3 / 4;
+	bool good = path_gt(hot_misses(0), all * 3 / 4);
 
-	good &= path_get(PATH_VPATH "relogged") == relogged;
-	good &= hot_misses(16) < all / 4;
-	ksft_test_result(good && path_get(PATH_VPATH "relogged") > relogged,
+	good &= path_eq(path_get(PATH_VPATH "relogged"), relogged);
+	good &= path_lt(hot_misses(16), all / 4);
+	ksft_test_result(good && path_gt(path_get(PATH_VPATH "relogged"), relogged),
 			 "hot pages are kept on top\n");
 	defaults();
 }
@@ -354,9 +362,11 @@ static void test_duty(void)
 	good = run(&l, &c);
 	logged = path_get(PATH_VPATH "logged") - logged;
 	paused = path_get(PATH_VPATH "paused") - paused;
-	ksft_test_result(good && logged < (long long)(l.pages * l.rounds * 3 / 4) &&
-			 logged > (long long)(l.pages * l.rounds / 4), "half of the time\n");
-	ksft_test_result(paused > (long long)(l.pages * l.rounds / 4), "the rest is counted\n");
+	ksft_test_result(good && path_lt(logged, (long long)(l.pages * l.rounds * 3 / 4)) &&
+			 path_gt(logged, (long long)(l.pages * l.rounds / 4)),
+			 "half of the time\n");
+	ksft_test_result(path_gt(paused, (long long)(l.pages * l.rounds / 4)),
+			 "the rest is counted\n");
 	ksft_print_msg("%lld records, %lld held back\n", logged, paused);
 	forget(&c);
 	path_set(PATH_VPATH "duty_period", "%d", 1 << 24);
@@ -386,9 +396,11 @@ static void test_rest(void)
 	above = misses(&c, 2 * PAGES);
 	ksft_print_msg("%lld records held back, %lld skipped, misses %lu | %lu, loop %lu\n", paused,
 		       skipped, below, above, want);
-	ksft_test_result(paused > 0 && skipped > 0, "what is too expensive is logged in bursts\n");
+	ksft_test_result(path_gt(paused, 0) && path_gt(skipped, 0),
+			 "what is too expensive is logged in bursts\n");
 	/* what is held back is counted */
-	good = good && above <= below / 8 && below >= want - want / 20 && below <= want + want / 20;
+	good = good && path_le(above, below / 8) && path_ge(below, want - want / 20) &&
+	       path_le(below, want + want / 20);
 	ksft_test_result(good, "which stand for all\n");
 	forget(&c);
 	path_set(PATH_VPATH "overhead_target", "0");
@@ -427,8 +439,8 @@ static void test_thin(void)
 	below = misses(&c, l.pages / 2);
 	above = misses(&c, 2 * l.pages);
 	ksft_print_msg("%lu cold, misses %lu | %lu, loop %zu\n", c.cold, below, above, l.pages);
-	good = good && above <= below / 8 && below >= l.pages - l.pages / 16 &&
-	       below <= l.pages + l.pages / 16;
+	good = good && path_le(above, below / 8) && path_ge(below, l.pages - l.pages / 16) &&
+	       path_le(below, l.pages + l.pages / 16);
 	ksft_test_result(good, "a sample of the log that is too long\n");
 	forget(&c);
 	path_set(PATH_VPATH "overhead_target", "0");
@@ -474,7 +486,7 @@ static void test_by_itself(bool interrupt)
 	pid = path_spawn(cg, touch, (void *)&l);
 	while (!kill(pid, 0) && path_get(PATH_VPATH "logged") - logged < total)
 		path_sleep_ms(20);
-	good = drained(logged, records, left);
+	good = path_true(drained(logged, records, left));
 	ksft_print_msg("%lld logged, %lld records\n", path_get(PATH_VPATH "logged") - logged,
 		       path_get("stats/records") - records);
 	kill(pid, SIGKILL);
@@ -494,7 +506,8 @@ static void test_lossless(void)
 	struct path_curve c = { };
 
 	ksft_test_result(run(&l, &c) && is_loop(&c, PAGES, l.rounds) &&
-			 path_get(PATH_VPATH "overflowed") == lost, "nothing is lost\n");
+			 path_eq(path_get(PATH_VPATH "overflowed"), lost),
+			 "nothing is lost\n");
 	forget(&c);
 }
 
@@ -525,7 +538,8 @@ static void test_full(unsigned int duty_percent)
 	wanted = to_be_logged() - wanted;
 	records = path_get("stats/records") - records;
 	ksft_print_msg("%lld lost, %lld logged, %lld records\n", lost, wanted, records);
-	ksft_test_result(good && lost > 0 && records > 0 && records == wanted,
+	ksft_test_result(good && path_gt(lost, 0) && path_gt(records, 0) &&
+			 path_eq(records, wanted),
 			 "what a full log loses is counted, duty %u %%\n", duty_percent);
 	forget(&c);
 }
@@ -542,9 +556,9 @@ static void test_contexts(void)
 	/* epochs that end while a program does */
 	path_set("epoch_ms", "100");
 	for (i = 0; i < 20; i++) {
-		good &= run(&large, &c) && c.footprint >= PAGES;
+		good &= run(&large, &c) && path_ge(c.footprint, PAGES);
 		forget(&c);
-		good &= run(&small, &c) && c.footprint < PAGES / 2;
+		good &= run(&small, &c) && path_lt(c.footprint, PAGES / 2);
 		forget(&c);
 	}
 	ksft_test_result(good, "no record reaches another program\n");
@@ -562,9 +576,9 @@ static void test_hotplug(void)
 		ksft_test_result_skip("a CPU that went and came: no CPU 1\n");
 		return;
 	}
-	good = !path_write(online, "0") && run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
+	good = path_eq(path_write(online, "0"), 0) && run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
 	forget(&c);
-	good &= !path_write(online, "1") && run(&l, &c) && is_loop(&c, PAGES, ROUNDS);
+	good &= path_eq(path_write(online, "1"), 0) && run(&l, &c) && is_loop(&c, PAGES, ROUNDS);
 	forget(&c);
 	ksft_test_result(good, "a CPU that went and came\n");
 }
@@ -586,12 +600,13 @@ static void test_parameters(void)
 {
 	bool good;
 
-	good = path_write(PATH_SYSFS PATH_VPATH "pab_ways", "256") == -ERANGE &&
-	       path_write(PATH_SYSFS PATH_VPATH "tlb_ways", "32") == -ERANGE &&
-	       path_write(PATH_SYSFS PATH_VPATH "pab_entries", "192") == -EINVAL &&
-	       path_write(PATH_SYSFS PATH_VPATH "filter_entries", "1025") == -ERANGE &&
-	       path_write(PATH_SYSFS PATH_VPATH "duty_percent", "0") == -ERANGE;
-	ksft_test_result(good && path_get(PATH_VPATH "pab_entries") == PAB, "bad parameters\n");
+	good = path_eq(path_write(PATH_SYSFS PATH_VPATH "pab_ways", "256"), -ERANGE) &&
+	       path_eq(path_write(PATH_SYSFS PATH_VPATH "tlb_ways", "32"), -ERANGE) &&
+	       path_eq(path_write(PATH_SYSFS PATH_VPATH "pab_entries", "192"), -EINVAL) &&
+	       path_eq(path_write(PATH_SYSFS PATH_VPATH "filter_entries", "1025"), -ERANGE) &&
+	       path_eq(path_write(PATH_SYSFS PATH_VPATH "duty_percent", "0"), -ERANGE);
+	ksft_test_result(good && path_eq(path_get(PATH_VPATH "pab_entries"), PAB),
+			 "bad parameters\n");
 }
 
 static void test_switches(void)
@@ -603,10 +618,10 @@ static void test_switches(void)
 
 	pid = path_spawn(cg, touch, (void *)&l);
 	for (i = 0; i < 20; i++) {
-		good &= !path_write(PATH_SYSFS "driver", i & 1 ? "vpath" : "emul");
+		good &= path_eq(path_write(PATH_SYSFS "driver", i & 1 ? "vpath" : "emul"), 0);
 		path_sleep_ms(10);
 	}
-	good &= path_wait(pid, 120) == KSFT_PASS;
+	good &= path_eq(path_wait(pid, 120), KSFT_PASS);
 	ksft_test_result(good, "drivers are switched under a program\n");
 	defaults();
 }
@@ -623,20 +638,22 @@ static void test_removal(void)
 	path_track(cg, true);
 	pid = path_spawn(cg, touch, (void *)&l);
 	path_sleep_ms(20);
-	good = !path_write(DRIVER "unbind", device);
-	ksft_test_result(good && path_get("stats/driver_lost") > lost,
+	good = path_eq(path_write(DRIVER "unbind", device), 0);
+	ksft_test_result(good && path_gt(path_get("stats/driver_lost"), lost),
 			 "the device is taken away\n");
-	ksft_test_result(path_write(PATH_SYSFS "driver", "vpath") == -ENODEV,
+	ksft_test_result(path_eq(path_write(PATH_SYSFS "driver", "vpath"), -ENODEV),
 			 "and cannot be chosen\n");
-	ksft_test_result(path_wait(pid, 120) == KSFT_PASS, "the program goes on\n");
+	ksft_test_result(path_eq(path_wait(pid, 120), KSFT_PASS), "the program goes on\n");
 	path_set("driver", "emul");
-	good = !path_write(DRIVER "bind", device) && !path_write(PATH_SYSFS "driver", "vpath") &&
-	       run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
+	good = path_eq(path_write(DRIVER "bind", device), 0) &&
+	       path_eq(path_write(PATH_SYSFS "driver", "vpath"), 0) && run(&loop, &c) &&
+	       is_loop(&c, PAGES, ROUNDS);
 	ksft_test_result(good, "and given back\n");
 	forget(&c);
 	/* the same while it is the driver in use: nobody has to choose it again */
-	good = !path_write(DRIVER "unbind", device) && !path_write(DRIVER "bind", device) &&
-	       run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
+	good = path_eq(path_write(DRIVER "unbind", device), 0) &&
+	       path_eq(path_write(DRIVER "bind", device), 0) && run(&loop, &c) &&
+	       is_loop(&c, PAGES, ROUNDS);
 	ksft_test_result(good, "new programs have it at once\n");
 	forget(&c);
 }
@@ -654,13 +671,14 @@ static void test_pulled_out(void)
 	path_track(cg, true);
 	pid = path_spawn(cg, touch, (void *)&l);
 	path_sleep_ms(20);
-	good = !path_write(file, "1") && access(file, F_OK) &&
-	       path_write(PATH_SYSFS "driver", "vpath") == -ENODEV;
-	good &= path_wait(pid, 120) == KSFT_PASS;
+	good = path_eq(path_write(file, "1"), 0) && path_true(access(file, F_OK)) &&
+	       path_eq(path_write(PATH_SYSFS "driver", "vpath"), -ENODEV);
+	good &= path_eq(path_wait(pid, 120), KSFT_PASS);
 	ksft_test_result(good, "the device is pulled out, the program goes on\n");
 	path_set("driver", "emul");
-	good = !path_write("/sys/bus/pci/rescan", "1") && !access(file, F_OK) &&
-	       !path_write(PATH_SYSFS "driver", "vpath") && run(&loop, &c) &&
+	good = path_eq(path_write("/sys/bus/pci/rescan", "1"), 0) &&
+	       path_true(!access(file, F_OK)) &&
+	       path_eq(path_write(PATH_SYSFS "driver", "vpath"), 0) && run(&loop, &c) &&
 	       is_loop(&c, PAGES, ROUNDS);
 	ksft_test_result(good, "and put back\n");
 	forget(&c);
@@ -682,7 +700,8 @@ static void test_user_commands(void)
 	}
 	after[0] = path_get(PATH_VPATH "accesses");
 	after[1] = path_get(PATH_VPATH "logged");
-	ksft_test_result(before[0] > 0 && after[0] >= before[0] && after[1] >= before[1],
+	ksft_test_result(path_gt(before[0], 0) && path_ge(after[0], before[0]) &&
+			 path_ge(after[1], before[1]),
 			 "commands of a program\n");
 #else
 	ksft_test_result_skip("commands of a program: not on this machine\n");
@@ -692,7 +711,7 @@ static void test_user_commands(void)
 static int without_device(void)
 {
 	path_start(1, 60);
-	ksft_test_result(path_write(PATH_SYSFS "driver", "vpath") == -ENODEV,
+	ksft_test_result(path_eq(path_write(PATH_SYSFS "driver", "vpath"), -ENODEV),
 			 "no device: it cannot be chosen\n");
 	ksft_finished();
 }
@@ -714,14 +733,14 @@ static int with_lies(void)
 		path_set(PATH_VPATH "interrupt", "%d", i % 8 == 1);
 		/* once it is known to be broken it cannot be chosen */
 		path_write(PATH_SYSFS "driver", i % 4 ? "vpath" : "emul");
-		good &= path_run(cg, touch, (void *)&l, 200) == KSFT_PASS;
+		good &= path_eq(path_run(cg, touch, (void *)&l, 200), KSFT_PASS);
 		if (i % 5 == 4 && device) {
 			path_write(DRIVER "unbind", device);
 			path_write(DRIVER "bind", device);
 		}
 	}
 	ksft_test_result(good, "programs keep their data\n");
-	ksft_test_result(path_get(PATH_VPATH "broken") > 0, "lies are found out\n");
+	ksft_test_result(path_gt(path_get(PATH_VPATH "broken"), 0), "lies are found out\n");
 	path_set("driver", "emul");
 	path_exact(64);
 	good = run(&loop, &c) && is_loop(&c, PAGES, ROUNDS);
