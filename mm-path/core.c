@@ -41,6 +41,7 @@
  */
 #define pr_fmt(fmt) "mmpath: " fmt
 
+#include <linux/delay.h>
 #include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -61,6 +62,7 @@ static struct mmpath_driver *mmpath_drv;
 
 #define MMPATH_MAX_CTX	((1U << (64 - MMPATH_VPN_BITS)) - 1)
 #define MMPATH_MRU_PAGES	4096
+#define MMPATH_LOCK_TRIES	10
 
 struct mmpath_config mmpath_config = {
 	.epoch_ms = 1000,
@@ -412,6 +414,27 @@ err_put:
 	return ERR_PTR(ret);
 }
 
+/**
+ * mmpath_mmap_trylock() - lock mmap_lock for reading, unless somebody keeps it
+ * @mm: of this mm
+ *
+ * A program may keep its mmap_lock for as long as it likes, for example while a file
+ * system does not answer, and others wait for their epoch to end.
+ *
+ * Context: may sleep, for a millisecond or so. Return: false if it could not be had.
+ */
+bool mmpath_mmap_trylock(struct mm_struct *mm)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < MMPATH_LOCK_TRIES; tries++) {
+		if (mmap_read_trylock(mm))
+			return true;
+		usleep_range(50, 100);
+	}
+	return false;
+}
+
 static bool mmpath_ctx_gone(const struct mmpath_ctx *ctx)
 {
 	return rcu_access_pointer(ctx->mm->mmpath) != ctx;
@@ -468,27 +491,23 @@ static bool mmpath_to_attach(struct mm_struct *mm)
 }
 
 /*
- * Take mmpath_mutex, and mmap_lock for reading if @mm is to be attached, which is returned.
- * Neither is held while the other is waited for.
+ * Take mmpath_mutex; and if @mm is to be attached mmap_lock for reading, and return 1. Or
+ * return -EBUSY, without locks.
  */
-static bool mmpath_lock_to_attach(struct mm_struct *mm)
+static int mmpath_lock_to_attach(struct mm_struct *mm)
 {
-	for (;;) {
+	unsigned int tries;
+
+	for (tries = 0; tries < MMPATH_LOCK_TRIES; tries++) {
 		mutex_lock(&mmpath_mutex);
 		if (!mmpath_to_attach(mm))
-			return false;
+			return 0;
 		if (mmap_read_trylock(mm))
-			return true;
+			return 1;
 		mutex_unlock(&mmpath_mutex);
-		mmap_read_lock(mm);
-		if (mutex_trylock(&mmpath_mutex))
-			break;
-		mmap_read_unlock(mm);
+		usleep_range(50, 100);
 	}
-	if (mmpath_to_attach(mm))
-		return true;
-	mmap_read_unlock(mm);
-	return false;
+	return -EBUSY;
 }
 
 /**
@@ -500,16 +519,17 @@ static bool mmpath_lock_to_attach(struct mm_struct *mm)
  *
  * Context: may sleep; takes mmpath_mutex and mmap_lock.
  * Return: 0, also when @dom tracks @mm already; -ENODEV when tracking is not
- * enabled, -EOPNOTSUPP for an mm with MMU notifiers, -ENOSPC when too many
- * domains want it, -ENOMEM. On error all is as before.
+ * enabled, -EBUSY when the program keeps its mmap_lock, -EOPNOTSUPP for an mm with MMU
+ * notifiers, -ENOSPC when too many domains want it, -ENOMEM. On error all is as before.
  */
 int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 {
 	struct mmpath_ctx *ctx;
-	int ret = -ENODEV;
-	bool new;
+	int ret, new = mmpath_lock_to_attach(mm);
 
-	new = mmpath_lock_to_attach(mm);
+	if (new < 0)
+		return new;
+	ret = -ENODEV;
 	if (!mmpath_on())
 		goto out;
 	if (new) {
@@ -777,16 +797,13 @@ static const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx *ctx)
 	return NULL;
 }
 
-/* It may take long, be it for mmap_lock or for the size of the program. */
+/* It may take long: programs are large. */
 static void mmpath_scan(const struct mmpath_driver *drv, struct mmpath_ctx *ctx)
 {
 	lockdep_assert_held(&ctx->alive);
 	lockdep_assert_not_held(&mmpath_mutex);
-	if (!drv->scan)
-		return;
-	mmap_read_lock(ctx->mm);
-	drv->scan(ctx, ctx->mm);
-	mmap_read_unlock(ctx->mm);
+	if (drv->scan)
+		drv->scan(ctx, ctx->mm);
 }
 
 /* The driver's part of the end of an epoch, or of what happens before it. */
@@ -813,9 +830,9 @@ static void mmpath_begin_epoch(struct mmpath_ctx *ctx)
 
 	if (!drv)
 		return;
+	mutex_unlock(&mmpath_mutex);
 	if (drv->begin)
 		drv->begin(ctx, ctx->mm);
-	mutex_unlock(&mmpath_mutex);
 	mmpath_scan(drv, ctx);
 	mutex_unlock(&ctx->alive);
 }

@@ -170,7 +170,9 @@ static int mmpath_dev_track(struct mmpath_session *s, int pidfd)
 	put_task_struct(task);
 	if (IS_ERR_OR_NULL(mm))
 		return mm ? PTR_ERR(mm) : -ESRCH;
-	ret = mmpath_track(mm, s->dom);
+	/* this waits for the program, which others must not */
+	while ((ret = mmpath_track(mm, s->dom)) == -EBUSY && !mmap_read_lock_killable(mm))
+		mmap_read_unlock(mm);
 	mmput(mm);
 	if (!ret)
 		mmpath_finish_scans();

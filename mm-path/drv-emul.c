@@ -62,6 +62,7 @@ enum emul_param {
 #define EMUL_MAX_FILTER		256
 #define EMUL_HUGE_WAYS		16U
 #define EMUL_SCAN_SHARE		128	/* scan for at most 1/128 of the time */
+#define EMUL_BITE		(256UL << 20)	/* of address space, without letting mmap_lock go */
 #define EMUL_MIN_SAMPLE		256	/* pages; fewer say little */
 #define EMUL_ROUNDS		8	/* touches per sampled page in a burst */
 #define EMUL_MIN_SHARE		4	/* own time in a burst, 1/4 of the cost */
@@ -91,8 +92,9 @@ struct emul_pab {
  * to the epoch, under ctx->alive: @faults_seen, @hook_seen, @fed_seen and
  * @cpu_ns when it began, @burst_ns what the program ran in it before the pause;
  * @resuming: the pause was that of the epoch before.
- * A scan is due when @scan_now, or @next_scan has come; pages of the sample of
- * @scan_shift may still be inaccessible.
+ * A scan is due when @scan_now, or @next_scan has come. It goes on at @scan_at when
+ * mmap_lock was taken before it was done, and has taken @scan_took so far. Pages of
+ * the sample of @scan_shift may still be inaccessible.
  */
 struct emul {
 	spinlock_t lock;	/* see above */
@@ -112,7 +114,9 @@ struct emul {
 	u64 burst_ns;
 	u64 scan_ns;
 	u64 next_scan;
+	u64 scan_took;
 	bool scan_now;
+	unsigned long scan_at;
 	unsigned int scan_shift;
 	unsigned int cheap_epochs;
 };
@@ -683,38 +687,83 @@ static const struct mm_walk_ops emul_mprotect_ops = {
 	.walk_lock = PGWALK_WRLOCK_VERIFY,
 };
 
-static void emul_walk(struct mm_struct *mm, struct emul_walk *w)
+/* Where a walk from @addr on lets mmap_lock go. */
+static unsigned long emul_bite_end(struct mm_struct *mm, unsigned long addr)
 {
+	unsigned long start, left = EMUL_BITE;
+	VMA_ITERATOR(vmi, mm, addr);
+	struct vm_area_struct *vma;
+
 	mmap_assert_locked(mm);
-	walk_page_range(mm, 0, mm->task_size, &emul_walk_ops, w);
+	for_each_vma(vmi, vma) {
+		if (!emul_trackable(vma))
+			continue;
+		start = max(vma->vm_start, addr);
+		if (vma->vm_end - start > left)
+			return start + left;
+		left -= vma->vm_end - start;
+	}
+	return mm->task_size;
+}
+
+/*
+ * Walk from @addr on. Returns where it ended: before the end if somebody keeps mmap_lock,
+ * or nobody runs the program any more.
+ */
+static unsigned long emul_walk(struct mm_struct *mm, struct emul_walk *w, unsigned long addr)
+{
+	unsigned long end;
+
+	while (addr < mm->task_size && atomic_read(&mm->mm_users) && mmpath_mmap_trylock(mm)) {
+		end = emul_bite_end(mm, addr);
+		walk_page_range(mm, addr, end, &emul_walk_ops, w);
+		mmap_read_unlock(mm);
+		addr = end;
+		cond_resched();
+	}
+	return addr;
+}
+
+/* What is tracked has changed: the next scan looks at all pages, and soon. */
+static void emul_scan_anew(struct emul *e)
+{
+	e->scan_now = true;
+	e->scan_at = 0;
 }
 
 static void emul_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
-	struct emul_walk w = { .e = e, .shift = min(e->shift, e->scan_shift) };
+	struct emul_walk w = { .e = e };
 	u64 now = ktime_get_ns();
 
 	if (!e->scan_now && now < e->next_scan)
 		return;
-	emul_walk(mm, &w);
+	/* it may not get to the end */
+	e->scan_shift = min(e->shift, e->scan_shift);
+	w.shift = e->scan_shift;
+	e->scan_at = emul_walk(mm, &w, e->scan_at);
 	mmpath_count(ctx, MMPATH_SCANNED, w.scanned);
 	if (!e->scan_now)
 		mmpath_count(ctx, MMPATH_ESCAPED, w.escaped);
-	e->scan_now = false;
-	e->scan_shift = e->shift;
 	now = ktime_get_ns() - now;
 	WRITE_ONCE(e->scan_ns, e->scan_ns + now);
-	e->next_scan = ktime_get_ns() + now * EMUL_SCAN_SHARE;
+	e->scan_took += now;
+	if (e->scan_at < mm->task_size)
+		return;
+	e->scan_at = 0;
+	e->scan_now = false;
+	e->scan_shift = e->shift;
+	e->next_scan = ktime_get_ns() + e->scan_took * EMUL_SCAN_SHARE;
+	e->scan_took = 0;
 }
 
+/* What cannot be walked is given back page by page, as NUMA hints are. */
 static void emul_clean(struct mm_struct *mm)
 {
 	struct emul_walk w = { };
 
-	mmap_read_lock(mm);
-	emul_walk(mm, &w);
-	mmap_read_unlock(mm);
+	emul_walk(mm, &w, 0);
 }
 
 static void emul_mprotect(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
@@ -735,7 +784,7 @@ static void emul_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 
 	mmpath_set_shift(ctx, shift);
 	emul_reshape(e, shift);
-	e->scan_now = true;
+	emul_scan_anew(e);
 	e->cheap_epochs = 0;
 }
 
@@ -785,7 +834,7 @@ static void emul_exhausted(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	more = emul_coarser(ctx, mm);
 	if (more)
 		emul_set_shift(ctx, e->shift + more);
-	e->scan_now = true;
+	emul_scan_anew(e);
 }
 
 /*
@@ -824,10 +873,14 @@ static void emul_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 
 	if (!e->resuming)
 		return;
+	/* without a scan the burst would see nothing: it is put off for an epoch */
+	if (!mmpath_mmap_trylock(mm))
+		return;
+	mmap_read_unlock(mm);
 	e->resuming = false;
 	emul_reshape(e, e->shift);
 	WRITE_ONCE(e->paused, false);
-	e->scan_now = true;
+	emul_scan_anew(e);
 }
 
 /* Far below the target for a while: see more pages. */
@@ -905,7 +958,7 @@ static int emul_attach(struct mmpath_ctx *ctx)
 	ctx->drv_data = e;
 	emul_begin_epoch(ctx, ctx->mm,
 			 READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC);
-	e->scan_now = true;
+	emul_scan_anew(e);
 	emul_reshape(e, emul_param(EMUL_SAMPLE_SHIFT));
 	ctx->pab_reach = e->pab_entries;
 	mmpath_set_shift(ctx, e->shift);

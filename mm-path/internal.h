@@ -286,8 +286,9 @@ struct mmpath_counter {
  *	sleep. Runs under mmpath_mutex unless exiting.
  * @scan: bring the page tables into line with what is tracked: soon after attach(),
  *	after every begin() and every early epoch(). But a child that was just forked is
- *	not scanned before the epoch ends. mmap_lock is held for reading, and ctx->alive.
- *	May be absent.
+ *	not scanned before the epoch ends. Under ctx->alive; takes mmap_lock with
+ *	mmpath_mmap_trylock(), lets it go now and then, and goes on the next time where
+ *	it could not have it. May be absent.
  * @clean: @mm was copied from a tracked mm and is not tracked itself: undo
  *	what was inherited. Nobody else knows @mm. May be absent.
  * @epoch: called at the end of each epoch, to control the cost. May change
@@ -295,7 +296,7 @@ struct mmpath_counter {
  *	mmpath_saw(). @early: not at the end, but because of mmpath_kick().
  *	May be absent.
  * @begin: the epoch is over for all contexts and domains: what is logged from now on is
- *	counted in the next. As epoch(). May be absent.
+ *	counted in the next. Under ctx->alive; may not change shift. May be absent.
  * @hint_fault: a fault on an inaccessible PTE; true when dealt with and the
  *	PTE unlocked and unmapped. Under SRCU, as all that follow; a VMA lock
  *	or mmap_lock is held; must not sleep.
@@ -365,6 +366,7 @@ extern const struct mmpath_mem mmpath_model_mem;
 void mmpath_register_driver(struct mmpath_driver *drv);
 void mmpath_end_burst(struct mmpath_ctx *ctx);
 void mmpath_saw(struct mmpath_ctx *ctx, const struct mmpath_seen *seen);
+bool mmpath_mmap_trylock(struct mm_struct *mm);
 void mmpath_kick(struct mmpath_ctx *ctx);
 void mmpath_finish_scans(void);
 void mmpath_driver_lost(const struct mmpath_driver *drv);

@@ -548,34 +548,10 @@ static atomic_t kt_scans = ATOMIC_INIT(0);
 
 static void kt_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
+	if (!mmpath_mmap_trylock(mm))
+		return;
 	atomic_inc(&kt_scans);
-}
-
-struct kt_busy {
-	struct work_struct begin, kick, attach;
-	struct mmpath_ctx *ctx;
-	struct mm_struct *mm;
-	bool attached;
-};
-
-static void kt_begin_fn(struct work_struct *work)
-{
-	mmpath_begin_epoch(container_of(work, struct kt_busy, begin)->ctx);
-}
-
-static void kt_kick_fn(struct work_struct *work)
-{
-	mmpath_control(container_of(work, struct kt_busy, kick)->ctx, true);
-}
-
-static void kt_attach_fn(struct work_struct *work)
-{
-	struct kt_busy *busy = container_of(work, struct kt_busy, attach);
-
-	busy->attached = mmpath_lock_to_attach(busy->mm);
-	if (busy->attached)
-		mmap_read_unlock(busy->mm);
-	mutex_unlock(&mmpath_mutex);
+	mmap_read_unlock(mm);
 }
 
 /* Somebody waits for the lock of @mm, within some seconds. */
@@ -602,53 +578,6 @@ static bool kt_others_go_on(void)
 		msleep(20);
 	}
 	return false;
-}
-
-/* A program that holds its mmap_lock holds up who works for it, and nobody else. */
-static void kt_busy_mm(struct kunit *test)
-{
-	static const struct mmpath_driver drv = { .name = "kunit", .scan = kt_scan };
-	struct mmpath_domain *dom;
-	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
-	struct kt_busy busy = { .ctx = ctx, .mm = mm_alloc() };
-
-	KUNIT_ASSERT_NOT_NULL(test, busy.mm);
-	atomic_inc(&ctx->mm->mm_users);
-	rcu_assign_pointer(ctx->mm->mmpath, ctx);
-	ctx->drv = &drv;
-	atomic_set(&kt_scans, 0);
-	INIT_WORK_ONSTACK(&busy.begin, kt_begin_fn);
-	INIT_WORK_ONSTACK(&busy.kick, kt_kick_fn);
-	INIT_WORK_ONSTACK(&busy.attach, kt_attach_fn);
-	static_branch_inc(&mmpath_key);
-	mmap_write_lock(ctx->mm);
-	mmap_write_lock_nested(busy.mm, SINGLE_DEPTH_NESTING);
-	queue_work(system_unbound_wq, &busy.begin);
-	KUNIT_EXPECT_TRUE(test, kt_waited_for(ctx->mm));
-	KUNIT_EXPECT_TRUE(test, kt_others_go_on());
-	/* which waits for the other to be over */
-	queue_work(system_unbound_wq, &busy.kick);
-	KUNIT_EXPECT_TRUE(test, kt_others_go_on());
-	queue_work(system_unbound_wq, &busy.attach);
-	KUNIT_EXPECT_TRUE(test, kt_waited_for(busy.mm));
-	KUNIT_EXPECT_TRUE(test, kt_others_go_on());
-	KUNIT_EXPECT_EQ(test, atomic_read(&kt_scans), 0);
-	mmap_write_unlock(busy.mm);
-	mmap_write_unlock(ctx->mm);
-	flush_work(&busy.attach);
-	flush_work(&busy.begin);
-	flush_work(&busy.kick);
-	KUNIT_EXPECT_EQ(test, atomic_read(&kt_scans), 2);
-	KUNIT_EXPECT_TRUE(test, busy.attached);
-	static_branch_dec(&mmpath_key);
-	destroy_work_on_stack(&busy.begin);
-	destroy_work_on_stack(&busy.kick);
-	destroy_work_on_stack(&busy.attach);
-	ctx->drv = NULL;
-	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
-	atomic_dec(&ctx->mm->mm_users);
-	mmput(busy.mm);
-	kt_ctx_end(test, ctx, dom);
 }
 
 struct kt_reader {
@@ -730,6 +659,41 @@ static void kt_tracking(bool on)
 		static_branch_dec(&mmpath_key);
 	}
 	mutex_unlock(&mmpath_mutex);
+}
+
+/* A program that holds its mmap_lock holds up nobody: it is scanned and tracked later. */
+static void kt_busy_mm(struct kunit *test)
+{
+	struct mm_struct *mm = mm_alloc(), *other = mm_alloc();
+	struct mmpath_domain *dom = mmpath_domain_create();
+	struct mmpath_ctx *ctx;
+
+	KUNIT_ASSERT_NOT_NULL(test, mm);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_ASSERT_NOT_NULL(test, dom);
+	kt_tracking(true);
+	KUNIT_ASSERT_EQ(test, mmpath_track(mm, dom), 0);
+	mmpath_finish_scans();
+	ctx = mmpath_ctx_get(mm);
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	mmap_write_lock(mm);
+	mmap_write_lock_nested(other, SINGLE_DEPTH_NESTING);
+	mmpath_begin_epoch(ctx);
+	mmpath_control(ctx, true);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kt_scans), 1);
+	KUNIT_EXPECT_EQ(test, mmpath_track(other, dom), -EBUSY);
+	mmap_write_unlock(other);
+	mmap_write_unlock(mm);
+	mmpath_begin_epoch(ctx);
+	mmpath_control(ctx, true);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kt_scans), 3);
+	KUNIT_EXPECT_EQ(test, mmpath_track(other, dom), 0);
+	mmpath_ctx_put(ctx);
+	mmpath_untrack_all(dom);
+	mmpath_domain_destroy(dom);
+	kt_tracking(false);
+	mmput(other);
+	mmput(mm);
 }
 
 /* A program that runs is scanned when it is tracked, a child when the epoch ends. */

@@ -223,6 +223,76 @@ static void kt_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, epoch_ns), whole_ns);
 }
 
+/* An mm with one mapping at 1 GiB that nobody has touched */
+static struct mm_struct *kt_emul_mm(struct kunit *test, unsigned long size)
+{
+	struct mm_struct *mm = mm_alloc();
+	struct vm_area_struct *vma;
+
+	KUNIT_ASSERT_NOT_NULL(test, mm);
+	vma = vm_area_alloc(mm);
+	KUNIT_ASSERT_NOT_NULL(test, vma);
+	vma_set_anonymous(vma);
+	vma->vm_start = SZ_1G;
+	vma->vm_end = SZ_1G + size;
+	vm_flags_init(vma, VM_READ | VM_WRITE | mm->def_flags);
+	mmap_write_lock(mm);
+	KUNIT_ASSERT_EQ(test, insert_vm_struct(mm, vma), 0);
+	mmap_write_unlock(mm);
+	mm->task_size = TASK_SIZE;
+	return mm;
+}
+
+/* A walk lets mmap_lock go now and then, and covers all. */
+static void kt_bites(struct kunit *test)
+{
+	struct mm_struct *mm = kt_emul_mm(test, 3 * EMUL_BITE);
+	unsigned long addr = 0;
+	unsigned int i;
+
+	mmap_read_lock(mm);
+	for (i = 1; i < 3; i++) {
+		addr = emul_bite_end(mm, addr);
+		KUNIT_EXPECT_EQ(test, addr, SZ_1G + i * EMUL_BITE);
+	}
+	KUNIT_EXPECT_EQ(test, emul_bite_end(mm, addr), mm->task_size);
+	mmap_read_unlock(mm);
+	mmput(mm);
+}
+
+/* A scan that cannot have mmap_lock stays due, goes on where it was, and begins no burst. */
+static void kt_busy_scan(struct kunit *test)
+{
+	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct mm_struct *mm = kt_emul_mm(test, 3 * EMUL_BITE);
+	struct emul *e = kt_emul(test, 16, 16, 3);
+
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	ctx->drv_data = e;
+	emul_scan_anew(e);
+	e->scan_at = SZ_1G + EMUL_BITE;
+	e->scan_shift = 5;
+	e->paused = true;
+	e->resuming = true;
+	mmap_write_lock(mm);
+	emul_scan(ctx, mm);
+	emul_begin(ctx, mm);
+	mmap_write_unlock(mm);
+	KUNIT_EXPECT_TRUE(test, e->scan_now);
+	KUNIT_EXPECT_EQ(test, e->scan_at, SZ_1G + EMUL_BITE);
+	KUNIT_EXPECT_TRUE(test, e->paused);
+	/* it may have been at work at this sample already */
+	KUNIT_EXPECT_EQ(test, e->scan_shift, 3);
+	emul_begin(ctx, mm);
+	KUNIT_EXPECT_FALSE(test, e->paused);
+	KUNIT_EXPECT_EQ(test, e->scan_at, 0);
+	emul_scan(ctx, mm);
+	KUNIT_EXPECT_FALSE(test, e->scan_now);
+	KUNIT_EXPECT_EQ(test, e->scan_at, 0);
+	mmput(mm);
+	kt_emul_free(e);
+}
+
 static struct kunit_case kt_emul_cases[] = {
 	KUNIT_CASE(kt_pab_fifo),
 	KUNIT_CASE(kt_pab_page_0),
@@ -234,6 +304,8 @@ static struct kunit_case kt_emul_cases[] = {
 	KUNIT_CASE(kt_walk_sampled),
 	KUNIT_CASE(kt_wanted),
 	KUNIT_CASE(kt_budget),
+	KUNIT_CASE(kt_bites),
+	KUNIT_CASE(kt_busy_scan),
 	{}
 };
 
