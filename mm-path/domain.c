@@ -275,8 +275,10 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 		return;
 	}
 	/* now: it may be unmapped before anybody looks */
-	if (distance == MMPATH_COLD)
+	if (distance == MMPATH_COLD) {
 		dom->footprint = max(dom->footprint, mmpath_stack_footprint(&dom->lru));
+		mmpath_mrc_make_room(&dom->mrc, dom->footprint);
+	}
 	if (again)
 		return;
 	/* see region.c; but after a reset all pages are new */

@@ -370,6 +370,13 @@ void mmpath_mrc_close_epoch(struct mmpath_mrc *m);
 u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages);
 
 /* On the way along a curve: the next bin, and what misses from there on */
+/* Misses with so many pages, for each window */
+#define MMPATH_MRC_POINTS	1024U
+
+struct mmpath_mrc_point {
+	u64 pages, misses[NR_MMPATH_MRC_WINDOWS];
+};
+
 struct mmpath_mrc_walk {
 	const struct mmpath_mrc *m;
 	enum mmpath_mrc_window w;
@@ -380,6 +387,8 @@ struct mmpath_mrc_walk {
 void mmpath_mrc_walk(struct mmpath_mrc_walk *walk, const struct mmpath_mrc *m,
 		     enum mmpath_mrc_window w);
 u64 mmpath_mrc_step(struct mmpath_mrc_walk *walk);
+u32 mmpath_mrc_points(const struct mmpath_mrc *m, u64 end, struct mmpath_mrc_point *points);
+void mmpath_mrc_make_room(struct mmpath_mrc *m, u64 pages);
 u64 mmpath_mrc_end(const struct mmpath_mrc *m);
 u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w);
 u64 mmpath_mrc_records(const struct mmpath_mrc *m, enum mmpath_mrc_window w);

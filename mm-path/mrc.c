@@ -213,6 +213,20 @@ void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight)
 }
 
 /**
+ * mmpath_mrc_make_room() - have bins for all distances that there can be
+ * @m: the curve
+ * @pages: that were touched, of all
+ *
+ * The groups get bigger if there are not enough bins. So a curve has as many groups as bins at
+ * most up to its footprint, also when most pages were touched only once.
+ */
+void mmpath_mrc_make_room(struct mmpath_mrc *m, u64 pages)
+{
+	if (pages && m->nr_bins)
+		bin_of(m, pages - 1);
+}
+
+/**
  * mmpath_mrc_censor() - a burst has ended
  * @m: the curve
  * @pages: on the stack, all of them touched in the burst
@@ -233,7 +247,7 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages)
 
 	if (!pages || !m->nr_bins)
 		return;
-	bin_of(m, pages - 1);
+	mmpath_mrc_make_room(m, pages);
 	if (!m->open)
 		m->open = bins_copy(m, NULL, m->nr_bins);
 	if (!m->open)
@@ -520,6 +534,70 @@ u64 mmpath_mrc_step(struct mmpath_mrc_walk *walk)
 	}
 	walk->i++;
 	return misses;
+}
+
+/* The point after @group: a group further at first, then a 2^@fine-th of @group. */
+static u64 mrc_next_point(u64 group, unsigned int fine)
+{
+	return group + max(group >> fine, 1ULL);
+}
+
+/* As fine as it gets with MMPATH_MRC_POINTS for 0 to @groups. Each power of two takes few. */
+static unsigned int mrc_fineness(u64 groups)
+{
+	unsigned int fine = ilog2(MMPATH_MRC_POINTS), nr;
+	u64 group;
+
+	for (;; fine--) {
+		nr = 1;
+		for (group = 0; group < groups && nr <= MMPATH_MRC_POINTS; nr++)
+			group = mrc_next_point(group, fine);
+		if (nr <= MMPATH_MRC_POINTS)
+			return fine;
+	}
+}
+
+static u64 mrc_walk_to(struct mmpath_mrc_walk *walk, u64 group)
+{
+	while (walk->i < min_t(u64, group, walk->m->nr_bins))
+		mmpath_mrc_step(walk);
+	return mmpath_mrc_step(walk);
+}
+
+static void mrc_take_point(struct mmpath_mrc_walk *walk, u64 group,
+			   struct mmpath_mrc_point *point)
+{
+	unsigned int w;
+
+	point->pages = group * walk->m->group_pages;
+	for (w = 0; w < NR_MMPATH_MRC_WINDOWS; w++)
+		point->misses[w] = mrc_walk_to(&walk[w], group);
+}
+
+/**
+ * mmpath_mrc_points() - a bounded number of points of the curve
+ * @m: the curve
+ * @end: the size of the last one, a multiple of group_pages
+ * @points: room for MMPATH_MRC_POINTS of them
+ *
+ * All are at multiples of group_pages, where the curve is exact. The first is at 0. They are
+ * one group apart at first. When there are too many groups, the distance grows with the size
+ * from some size on.
+ * Return: how many.
+ */
+u32 mmpath_mrc_points(const struct mmpath_mrc *m, u64 end, struct mmpath_mrc_point *points)
+{
+	u64 group, groups = end >> ilog2(m->group_pages);
+	struct mmpath_mrc_walk walk[NR_MMPATH_MRC_WINDOWS];
+	unsigned int w, fine = mrc_fineness(groups);
+	u32 nr = 0;
+
+	for (w = 0; w < NR_MMPATH_MRC_WINDOWS; w++)
+		mmpath_mrc_walk(&walk[w], m, w);
+	for (group = 0; group < groups; group = mrc_next_point(group, fine))
+		mrc_take_point(walk, group, &points[nr++]);
+	mrc_take_point(walk, groups, &points[nr++]);
+	return nr;
 }
 
 /**

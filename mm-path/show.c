@@ -54,20 +54,6 @@ static u64 mmpath_curve_end(const struct mmpath_mrc *mrc, u64 footprint)
 	return max(mmpath_mrc_end(mrc), roundup(footprint, mrc->group_pages));
 }
 
-static void mmpath_show_points(struct seq_file *m, const struct mmpath_mrc *mrc, u64 end)
-{
-	struct mmpath_mrc_walk total, recent, epoch;
-	u64 pages;
-
-	mmpath_mrc_walk(&total, mrc, MMPATH_MRC_TOTAL);
-	mmpath_mrc_walk(&recent, mrc, MMPATH_MRC_RECENT);
-	mmpath_mrc_walk(&epoch, mrc, MMPATH_MRC_EPOCH);
-	seq_puts(m, "pages total recent epoch\n");
-	for (pages = 0; pages <= end; pages += mrc->group_pages)
-		seq_printf(m, "%llu %llu %llu %llu\n", pages, mmpath_mrc_step(&total),
-			   mmpath_mrc_step(&recent), mmpath_mrc_step(&epoch));
-}
-
 /**
  * mmpath_show_words() - print words, one of them in brackets
  * @m: where to
@@ -85,33 +71,88 @@ void mmpath_show_words(struct seq_file *m, const char * const *words, unsigned i
 	seq_putc(m, '\n');
 }
 
+/* What memory.path.mrc tells, taken at once. */
+struct mmpath_mrc_text {
+	u64 records, cold, footprint;
+	unsigned long resolved_from;
+	u32 group_pages, shift, nr;
+	bool stopped;
+	struct mmpath_mrc_point points[MMPATH_MRC_POINTS];
+};
+
+/* The longest text: keys, and four numbers a line */
+#define MMPATH_MRC_BYTES	(1024 + MMPATH_MRC_POINTS * 4 * sizeof("18446744073709551615"))
+
+/* When a text does not fit, it is made again with a larger buffer: see to that before. */
+static bool mmpath_has_room(struct seq_file *m, size_t bytes)
+{
+	char *buf;
+
+	if (seq_get_buf(m, &buf) >= bytes)
+		return true;
+	seq_commit(m, -1);
+	return false;
+}
+
+static void mmpath_take_mrc(struct mmpath_mrc_text *text, struct mmpath_domain *dom)
+{
+	const struct mmpath_mrc *mrc = &dom->mrc;
+
+	mutex_lock(&dom->lock);
+	text->records = mmpath_mrc_records(mrc, MMPATH_MRC_TOTAL);
+	text->cold = mmpath_mrc_cold(mrc, MMPATH_MRC_TOTAL);
+	text->footprint = dom->footprint;
+	text->resolved_from = max(dom->reach, 1UL << dom->lru.shift);
+	text->group_pages = mrc->group_pages;
+	text->shift = dom->lru.shift;
+	text->stopped = dom->stopped;
+	text->nr = mmpath_mrc_points(mrc, mmpath_curve_end(mrc, dom->footprint), text->points);
+	mutex_unlock(&dom->lock);
+}
+
+static void mmpath_print_mrc(struct seq_file *m, const struct mmpath_mrc_text *text)
+{
+	const struct mmpath_mrc_point *point;
+
+	seq_puts(m, "version 1\n");
+	seq_printf(m, "page_bytes %lu\n", PAGE_SIZE);
+	seq_printf(m, "group_pages %u\n", text->group_pages);
+	seq_printf(m, "sample_shift %u\n", text->shift);
+	seq_printf(m, "records %llu\n", text->records);
+	seq_printf(m, "cold %llu\n", text->cold);
+	seq_printf(m, "footprint %llu\n", text->footprint);
+	seq_printf(m, "resolved_from %lu\n", text->resolved_from);
+	if (text->stopped)
+		seq_puts(m, "stopped nomem\n");
+	seq_puts(m, "pages total recent epoch\n");
+	for (point = text->points; point < text->points + text->nr; point++)
+		seq_printf(m, "%llu %llu %llu %llu\n", point->pages,
+			   point->misses[MMPATH_MRC_TOTAL], point->misses[MMPATH_MRC_RECENT],
+			   point->misses[MMPATH_MRC_EPOCH]);
+}
+
 /**
  * mmpath_show_mrc() - print the merged curve of a domain
  * @m: where to
  * @dom: the domain
  *
- * Context: may sleep; takes the locks of contexts and of the domain.
- * Return: 0, or -EINTR if the reader was killed while it waited.
+ * Context: may sleep; takes the locks of contexts and of the domain, and prints without them.
+ * Return: 0, -ENOMEM, or -EINTR if the reader was killed while it waited.
  */
 int mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom)
 {
-	struct mmpath_mrc *mrc = &dom->mrc;
+	struct mmpath_mrc_text *text;
 
+	if (!mmpath_has_room(m, MMPATH_MRC_BYTES))
+		return 0;
 	if (mmpath_drain_domain(dom))
 		return -EINTR;
-	mutex_lock(&dom->lock);
-	seq_puts(m, "version 1\n");
-	seq_printf(m, "page_bytes %lu\n", PAGE_SIZE);
-	seq_printf(m, "group_pages %u\n", mrc->group_pages);
-	seq_printf(m, "sample_shift %u\n", dom->lru.shift);
-	seq_printf(m, "records %llu\n", mmpath_mrc_records(mrc, MMPATH_MRC_TOTAL));
-	seq_printf(m, "cold %llu\n", mmpath_mrc_cold(mrc, MMPATH_MRC_TOTAL));
-	seq_printf(m, "footprint %llu\n", dom->footprint);
-	seq_printf(m, "resolved_from %lu\n", max(dom->reach, 1UL << dom->lru.shift));
-	if (dom->stopped)
-		seq_puts(m, "stopped nomem\n");
-	mmpath_show_points(m, mrc, mmpath_curve_end(mrc, dom->footprint));
-	mutex_unlock(&dom->lock);
+	text = kvmalloc(sizeof(*text), GFP_KERNEL);
+	if (!text)
+		return -ENOMEM;
+	mmpath_take_mrc(text, dom);
+	mmpath_print_mrc(m, text);
+	kvfree(text);
 	return 0;
 }
 

@@ -311,7 +311,7 @@ static void test_mrc(void)
 		path_ge(c.footprint, 1024);
 	for (i = 1; good && i < c.n; i++)
 		good = path_le(c.misses[i], c.misses[i - 1]);
-	good &= path_gt(c.n, 1) && path_ge((c.n - 1) * c.group, c.footprint) &&
+	good &= path_gt(c.n, 1) && path_ge(c.pages[c.n - 1], c.footprint) &&
 		path_eq(c.misses[0], c.records - c.cold);
 	if (!good)
 		ksft_print_msg("%.400s\n", text ? text : strerror(errno));

@@ -143,8 +143,7 @@ static double curve_error(const struct run *r, const struct path_curve *c,
 
 	for (pages = from; pages < r->pages * r->step; pages += c->group, n++) {
 		double want = (double)path_mattson_misses(m, pages / r->step) * r->step;
-		size_t i = pages / c->group;
-		double is = i < c->n ? c->misses[i] : 0;
+		double is = path_curve_misses(c, pages);
 
 		sum += is > want ? is - want : want - is;
 	}

@@ -456,11 +456,11 @@ static bool same_curve(const struct replay *r, const struct path_curve *c)
 		ksft_print_msg("records %lu cold %lu footprint %lu, not %zu %lu\n", c->records,
 			       c->cold, c->footprint, r->touches * scale, m.cold * scale);
 	for (i = 0; i < c->n; i++) {
-		unsigned long want = path_mattson_misses(&m, i * c->group / scale) * scale;
+		unsigned long want = path_mattson_misses(&m, c->pages[i] / scale) * scale;
 
 		/* within a huge page only its end is known */
-		if (i * c->group % scale == 0 && c->misses[i] != want) {
-			ksft_print_msg("%zu pages: %lu misses, not %lu\n", i * c->group,
+		if (c->pages[i] % scale == 0 && c->misses[i] != want) {
+			ksft_print_msg("%lu pages: %lu misses, not %lu\n", c->pages[i],
 				       c->misses[i], want);
 			good = false;
 			break;
@@ -610,6 +610,53 @@ static int replay_bad(void *arg)
 	return good ? KSFT_PASS : KSFT_FAIL;
 }
 
+/* Each huge page once */
+static bool replay_once(int dev, const struct replay *r)
+{
+	struct mmpath_event ev = { .order = r->order };
+	size_t i;
+
+	for (i = 0; i < r->pages; i++) {
+		ev.addr = (unsigned long)r->base + (i * PAGE << r->order);
+		if (write(dev, &ev, sizeof(ev)) != sizeof(ev))
+			return false;
+	}
+	return true;
+}
+
+/* The memory of two, all touched once: nothing has a distance, and the curve is short. */
+static int replay_much(void *arg)
+{
+	struct replay *r = arg;
+	struct path_curve c = { };
+	unsigned long group;
+	int dev, done[2];
+	bool good;
+	pid_t pid;
+	char b;
+
+	if (start_replay(&dev, r) || pipe(done))
+		return KSFT_FAIL;
+	pid = fork();
+	if (!pid) {
+		if (replay_once(dev, r) && write(done[1], "d", 1) == 1)
+			pause();
+		_exit(KSFT_FAIL);
+	}
+	close(done[1]);
+	good = path_eq(read(done[0], &b, 1), 1) && replay_once(dev, r) && curve_of(dev, &c);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	if (!good)
+		return KSFT_FAIL;
+	for (group = r->group; group * PATH_POINTS < c.footprint; )
+		group *= 2;
+	good = path_ge(c.footprint, 2 * (r->pages << r->order)) && path_eq(c.group, group) &&
+	       path_ge(c.pages[c.n - 1], c.footprint);
+	free(c.misses);
+	return good ? KSFT_PASS : KSFT_FAIL;
+}
+
 static int in_child(int (*fn)(void *arg), struct replay *r)
 {
 	pid_t pid;
@@ -628,6 +675,7 @@ static void test_replay(void)
 	struct replay huge = { 40, 2000, 64, 0, 9, (char *)BASE };
 	struct replay region = { 512, 8000, 16, 0, 0, NULL };
 	struct replay lost = { 1000, 70000, 16, 1, 0, (char *)BASE };
+	struct replay much = { 2048, 0, 16, 0, 9, (char *)BASE };
 
 	path_set("driver", "replay");
 	ksft_test_result_report(in_child(replay_curve, &plain), "replay: the curve is exact\n");
@@ -640,11 +688,14 @@ static void test_replay(void)
 				"replay: LRU and MRU of a region\n");
 	ksft_test_result_report(in_child(replay_lost, &lost), "a slow reader is told\n");
 	ksft_test_result_report(in_child(replay_bad, NULL), "bad events\n");
+	path_set("sample_pages", "1024");
+	ksft_test_result_report(in_child(replay_much, &much), "a curve of much memory is short\n");
+	path_set("sample_pages", "0");
 }
 
 int main(void)
 {
-	path_start(18, 60);
+	path_start(19, 60);
 	if (access(DEV, F_OK))
 		ksft_exit_skip("no " DEV "\n");
 	path_exact(16);

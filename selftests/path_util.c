@@ -723,7 +723,6 @@ bool path_parse_curve(const char *text, struct path_curve *c)
 {
 	const char *line = strstr(text, "pages total recent epoch\n");
 	unsigned long long pages, total, recent, epoch;
-	size_t max;
 
 	memset(c, 0, sizeof(*c));
 	if (!path_true(line) || !path_eq(path_text_key(text, "version"), 1))
@@ -733,15 +732,26 @@ bool path_parse_curve(const char *text, struct path_curve *c)
 	c->footprint = path_text_key(text, "footprint");
 	c->from = path_text_key(text, "resolved_from");
 	c->group = path_text_key(text, "group_pages");
-	max = strlen(line) / strlen("0 0 0 0\n") + 1;
-	c->misses = calloc(max, sizeof(*c->misses));
+	c->misses = calloc(2 * PATH_POINTS, sizeof(*c->misses));
+	c->pages = c->misses + PATH_POINTS;
 	while ((line = next_line(line)) &&
 	       sscanf(line, "%llu %llu %llu %llu", &pages, &total, &recent, &epoch) == 4) {
-		if (!path_eq(pages, c->n * c->group) || !path_lt(c->n, max))
+		if (!path_lt(c->n, PATH_POINTS) || !path_eq(pages % c->group, 0) ||
+		    !(c->n ? path_gt(pages, c->pages[c->n - 1]) : path_eq(pages, 0)))
 			return false;
+		c->pages[c->n] = pages;
 		c->misses[c->n++] = total;
 	}
 	return path_gt(c->n, 0) && path_eq(c->misses[c->n - 1], 0);
+}
+
+unsigned long path_curve_misses(const struct path_curve *c, size_t pages)
+{
+	size_t i = 0;
+
+	while (i + 1 < c->n && c->pages[i + 1] <= pages)
+		i++;
+	return c->n ? c->misses[i] : 0;
 }
 
 void path_mattson_init(struct path_mattson *m, size_t pages, size_t times)

@@ -130,14 +130,19 @@ bool path_region_at(const char *cg, pid_t pid, const void *addr, struct path_reg
 bool path_parse_region(const char *line, struct path_region *r);
 
 /* Curves */
+#define PATH_POINTS	1024		/* that a curve has at most */
+
 struct path_curve {
 	unsigned long records, cold, footprint, from;
 	unsigned int group;
 	size_t n;
-	unsigned long *misses;		/* with i * group pages */
+	unsigned long *misses;		/* at each point, to be freed */
+	unsigned long *pages;		/* that it is for; of the same memory */
 };
 
 bool path_parse_curve(const char *text, struct path_curve *c);
+/* At the last point of no more than @pages */
+unsigned long path_curve_misses(const struct path_curve *c, size_t pages);
 
 /* Mattson's algorithm: of a string of n pages, touches at each distance. */
 struct path_mattson {

@@ -201,11 +201,6 @@ static bool run(const struct loop *l, struct path_curve *c)
 	return run_fn(touch, l, c);
 }
 
-static unsigned long misses(const struct path_curve *c, size_t pages)
-{
-	return pages / c->group < c->n ? c->misses[pages / c->group] : 0;
-}
-
 /*
  * A loop misses always until all of it fits, and then never. What else the program
  * touches shifts that by a few pages. It stays on one CPU, or moves when it has come
@@ -213,7 +208,8 @@ static unsigned long misses(const struct path_curve *c, size_t pages)
  */
 static bool is_loop(const struct path_curve *c, size_t pages, size_t rounds)
 {
-	unsigned long below = misses(c, pages - pages / 16), above = misses(c, pages + SLACK);
+	unsigned long below = path_curve_misses(c, pages - pages / 16);
+	unsigned long above = path_curve_misses(c, pages + SLACK);
 	unsigned long want = pages * (rounds - 1);	/* beside the cold ones */
 
 	ksft_print_msg("%lu records, %lu cold, misses %lu | %lu, loop %lu, resumed %ld\n",
@@ -278,7 +274,7 @@ static void test_sample(void)
 	path_set(PATH_VPATH "sample_shift", "4");
 	choose();
 	good = run(&loop, &c);
-	below = misses(&c, PAGES / 2);
+	below = path_curve_misses(&c, PAGES / 2);
 	logged = path_get(PATH_VPATH "logged") - logged;
 	ksft_test_result(good && path_lt(logged, (long long)want / 8) &&
 			 path_ge(below + SLACK * 2, want) && path_le(below, want + slack()),
@@ -328,7 +324,7 @@ static long hot_misses(unsigned int relog)
 	path_set(PATH_VPATH "relog", "%u", relog);
 	choose();
 	if (run_fn(touch_hot, &l, &c))
-		more = misses(&c, PAGES / 2) - want;
+		more = path_curve_misses(&c, PAGES / 2) - want;
 	forget(&c);
 	ksft_print_msg("relog %u: %ld misses more, at most %ld\n", relog, more,
 		       (long)(HOT * (l.rounds - 1)));
@@ -392,8 +388,8 @@ static void test_rest(void)
 	good = run(&l, &c);
 	paused = path_get(PATH_VPATH "paused") - paused;
 	skipped = path_get(PATH_VPATH "skipped") - skipped;
-	below = misses(&c, PAGES / 2);
-	above = misses(&c, 2 * PAGES);
+	below = path_curve_misses(&c, PAGES / 2);
+	above = path_curve_misses(&c, 2 * PAGES);
 	ksft_print_msg("%lld records held back, %lld skipped, misses %lu | %lu, loop %lu\n", paused,
 		       skipped, below, above, want);
 	ksft_test_result(path_gt(paused, 0) && path_gt(skipped, 0),
@@ -436,8 +432,8 @@ static void test_thin(void)
 	path_set("epoch_ms", "100");
 	choose();
 	good = run_fn(touch_twice, &l, &c);
-	below = misses(&c, l.pages / 2);
-	above = misses(&c, 2 * l.pages);
+	below = path_curve_misses(&c, l.pages / 2);
+	above = path_curve_misses(&c, 2 * l.pages);
 	ksft_print_msg("%lu cold, misses %lu | %lu, loop %zu\n", c.cold, below, above, l.pages);
 	good = good && path_le(above, below / 8) && path_ge(below, l.pages - l.pages / 16) &&
 	       path_le(below, l.pages + l.pages / 16);

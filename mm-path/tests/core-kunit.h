@@ -726,6 +726,60 @@ static void kt_first_scan(struct kunit *test)
 	mmput(mm);
 }
 
+/* Of @nr blocks of 2^@shift pages the one that is in the sample */
+static void kt_touch_sampled(struct mmpath_ctx *ctx, unsigned int nr, unsigned int shift)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		mmpath_log(ctx, mmpath_record(mmpath_sample_of_block(i, shift) << PAGE_SHIFT,
+					      0, false));
+		mmpath_drain(ctx);
+	}
+}
+
+/* The points that are printed, and the size of the last one */
+static unsigned int kt_print_curve(struct kunit *test, struct mmpath_domain *dom, u64 *last)
+{
+	struct seq_file m = { .size = 1 << 18 };
+	unsigned int nr = 0;
+	char *line;
+
+	m.buf = kvzalloc(m.size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, m.buf);
+	KUNIT_EXPECT_EQ(test, mmpath_show_mrc(&m, dom), 0);
+	KUNIT_EXPECT_FALSE(test, seq_has_overflowed(&m));
+	line = strstr(m.buf, "pages total recent epoch\n");
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	while ((line = strchr(line, '\n')) && sscanf(++line, "%llu", last) == 1)
+		nr++;
+	kvfree(m.buf);
+	return nr;
+}
+
+/* Two members with 1 TiB, touched once: the curve gets coarser, and is printed in few lines. */
+static void kt_large_footprint(struct kunit *test)
+{
+	struct mmpath_domain *dom, *other;
+	struct mmpath_ctx *a = kt_ctx(test, &dom), *b = kt_ctx(test, &other);
+	const unsigned int shift = 20, nr = 1U << 7;
+	u64 last = 0;
+
+	b->id = 2;
+	KUNIT_ASSERT_EQ(test, mmpath_add_domain(b, dom), 0);
+	kt_set_shift(a, shift);
+	kt_set_shift(b, shift);
+	kt_touch_sampled(a, nr, shift);
+	kt_touch_sampled(b, nr, shift);
+	KUNIT_EXPECT_EQ(test, dom->footprint, 1ULL << 28);
+	KUNIT_EXPECT_EQ(test, dom->mrc.group_pages, (1U << 28) / MMPATH_MRC_BINS);
+	KUNIT_EXPECT_LE(test, kt_print_curve(test, dom, &last), MMPATH_MRC_POINTS);
+	KUNIT_EXPECT_EQ(test, last, 1ULL << 28);
+	mmpath_del_domain(b, dom);
+	kt_ctx_end(test, b, other);
+	kt_ctx_end(test, a, dom);
+}
+
 static struct mmpath_ctx *kt_logged_late;
 
 /* While it is drained four more accesses are counted, and logged. */
@@ -824,6 +878,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_busy_mm),
 	KUNIT_CASE(kt_busy_reader),
 	KUNIT_CASE(kt_first_scan),
+	KUNIT_CASE(kt_large_footprint),
 	KUNIT_CASE(kt_epoch_is_whole),
 	KUNIT_CASE(kt_borrowed_mm),
 	{}

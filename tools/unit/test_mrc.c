@@ -235,6 +235,82 @@ static void test_far_distances(void **state)
 	fixture_destroy(&f);
 }
 
+/* However far they reach: few, from 0 to the end, and what mmpath_mrc_misses() says. */
+static void points_are_right(const struct fixture *f, u64 groups, u32 want)
+{
+	static struct mmpath_mrc_point points[MMPATH_MRC_POINTS + 1];
+	u64 end = groups * f->m.group_pages;
+	u32 i, nr = mmpath_mrc_points(&f->m, end, points);
+	int w;
+
+	assert_in_range(nr, 1, MMPATH_MRC_POINTS);
+	if (want)
+		assert_int_equal(nr, want);
+	assert_int_equal(points[0].pages, 0);
+	assert_int_equal(points[nr - 1].pages, end);
+	for (i = 0; i < nr; i++) {
+		assert_int_equal(points[i].pages % f->m.group_pages, 0);
+		if (i)
+			assert_true(points[i].pages > points[i - 1].pages);
+		for (w = 0; w < NR_MMPATH_MRC_WINDOWS; w++)
+			assert_int_equal(points[i].misses[w],
+					 mmpath_mrc_misses(&f->m, w, points[i].pages));
+	}
+	/* no gap of more than a 32nd part, as far as there are pages */
+	for (i = 1; groups <= 1U << 20 && i < nr; i++)
+		assert_true(points[i].pages - points[i - 1].pages <=
+			    max(points[i].pages / 32, (u64)f->m.group_pages));
+}
+
+static void test_points(void **state)
+{
+	struct fixture f;
+	u64 d;
+
+	(void)state;
+	fixture_init(&f, 4);
+	points_are_right(&f, 0, 1);
+	points_are_right(&f, 1ULL << 40, 0);
+	for (d = 0; d < 4096; d += 3)
+		mmpath_mrc_add(&f.m, d, 1 + d % 7);
+	mmpath_mrc_close_epoch(&f.m);
+	mmpath_mrc_add(&f.m, 4095, 9);
+	for (d = 0; d < 2; d++) {
+		points_are_right(&f, 1, 2);
+		points_are_right(&f, MMPATH_MRC_POINTS - 1, MMPATH_MRC_POINTS);
+		points_are_right(&f, MMPATH_MRC_POINTS, 0);
+		points_are_right(&f, 5000, 0);
+		points_are_right(&f, 1U << 20, 0);
+		points_are_right(&f, (1ULL << 41) + 1, 0);
+		mmpath_mrc_censor(&f.m, 4000);
+	}
+	fixture_destroy(&f);
+}
+
+/* Pages that were touched once only have no distance, but are in the footprint. */
+static void test_make_room(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 16);
+	mmpath_mrc_add(&f.m, 5, 3);
+	mmpath_mrc_make_room(&f.m, 0);
+	mmpath_mrc_make_room(&f.m, 16 * 16);
+	assert_int_equal(f.m.nr_bins, 16);
+	mmpath_mrc_make_room(&f.m, 16 * MMPATH_MRC_BINS);
+	assert_int_equal(f.m.nr_bins, MMPATH_MRC_BINS);
+	assert_int_equal(f.m.group_pages, 16);
+	mmpath_mrc_make_room(&f.m, 16 * MMPATH_MRC_BINS + 1);
+	assert_int_equal(f.m.group_pages, 32);
+	mmpath_mrc_make_room(&f.m, 1ULL << 28);
+	assert_int_equal(f.m.group_pages, (1ULL << 28) / MMPATH_MRC_BINS);
+	assert_int_equal(total(&f, 0), 3);
+	assert_int_equal(total(&f, 1ULL << 28), 0);
+	fixture_destroy(&f);
+	mmpath_mrc_make_room(&f.m, 100);
+}
+
 static void test_big_counts(void **state)
 {
 	struct fixture f;
@@ -679,6 +755,8 @@ int main(void)
 		cmocka_unit_test(test_groups_double),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_far_distances),
+		cmocka_unit_test(test_points),
+		cmocka_unit_test(test_make_room),
 		cmocka_unit_test(test_big_counts),
 		cmocka_unit_test(test_after_destroy),
 		cmocka_unit_test(test_overflow),
