@@ -41,8 +41,8 @@ tools: deps ## the user's command, the virtual hardware, the simulator
 demo: kernel tools ## a real program's miss rate curve, drawn and proved
 	tools/demo/demo
 
-# chromium: looks at the report.
-check check-all: DEPS += chromium
+# chromium: looks at the report; prometheus: at what pathctl metrics prints.
+check check-all: DEPS += chromium prometheus zstd
 .PHONY: check
 check: deps ## every test that CI runs, on the lab kernel
 	tools/check/check

@@ -89,14 +89,13 @@ static void read_region(struct region_curve *curve, const struct cgroup *cgroup,
 
 static void region_csv(const char *path, const struct region_curve *curve)
 {
-	char *temporary;
-	FILE *out = open_output(path, &temporary);
+	FILE *out = open_output(path);
 	size_t i;
 
 	fputs("mib,lru,mru\n", out);
 	for (i = 0; i < curve->points; i++)
 		fprintf(out, "%.6g,%.10g,%.10g\n", curve->mib[i], curve->lru[i], curve->mru[i]);
-	close_output(out, path, temporary);
+	close_output(out, path);
 }
 
 static json_t *region_json(const struct region_curve *curve)

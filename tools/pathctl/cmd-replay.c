@@ -246,22 +246,33 @@ static void need_page_size(const char *path, const struct log_sum *sum)
 		    sum->header.page_bytes, sysconf(_SC_PAGESIZE));
 }
 
+/* When recording started, to be freed. */
+static char *when_text(const struct log_sum *sum)
+{
+	time_t seconds = sum->header.started_ns / 1000000000;
+	struct tm tm;
+	char when[32];
+
+	if (!sum->header.started_ns)
+		return xdup("when is not known");
+	strftime(when, sizeof(when), "%F %T", localtime_r(&seconds, &tm));
+	return xdup(when);
+}
+
 static void tell_of_file(const struct replay_options *options, const char *path,
 			 const struct log_sum *sum)
 {
-	time_t seconds = sum->header.started_ns / 1000000000;
 	char *text = log_sum_text(sum), *driver = printable(sum->header.driver);
-	struct tm tm;
-	char when[32];
+	char *when = when_text(sum);
 
 	if (options->report.json) {
 		print_json(stdout, log_sum_json(path, sum));
 	} else {
-		strftime(when, sizeof(when), "%F %T", localtime_r(&seconds, &tm));
 		printf("%s: %s; %s, driver %s, pages of %u bytes\n", path, text, when, driver,
 		       sum->header.page_bytes);
 		log_sum_note(sum);
 	}
+	free(when);
 	free(driver);
 	free(text);
 }

@@ -237,11 +237,10 @@ void curve_write_csv(FILE *out, const struct curve *curve)
 
 void curve_write_csv_file(const char *path, const struct curve *curve)
 {
-	char *temporary;
-	FILE *out = open_output(path, &temporary);
+	FILE *out = open_output(path);
 
 	curve_write_csv(out, curve);
-	close_output(out, path, temporary);
+	close_output(out, path);
 }
 
 static double *in_mib(const struct curve *curve)

@@ -5,11 +5,11 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "log.h"
 #include "pathctl.h"
@@ -19,7 +19,6 @@
 #define MOST_HEADER 4096
 #define MOST_ORDER 13			/* a huge page of 512 MiB in pages of 64 KiB */
 #define MOST_ADDRESS (1ULL << 57)
-#define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
 #define BUF_BYTES (1 << 16)
 
 static const char magic[8] = "MMPATH\r\n";
@@ -119,15 +118,6 @@ void log_sum_free(struct log_sum *sum)
 
 /* ---- writing ------------------------------------------------------------- */
 
-static struct log_writer *writing;	/* whose file goes when we die */
-
-static void remove_temporary(void)
-{
-	before_dying = NULL;
-	if (writing && writing->temporary)
-		unlink(writing->temporary);
-}
-
 static void put_plain(struct log_writer *writer, const void *bytes, size_t count)
 {
 	if (fwrite(bytes, 1, count, writer->out) != count)
@@ -185,9 +175,7 @@ void log_create(struct log_writer *writer, const char *path, const struct log_he
 {
 	memset(writer, 0, sizeof(*writer));
 	writer->path = path;
-	writer->out = open_output(path, &writer->temporary);
-	writing = writer;
-	before_dying = remove_temporary;
+	writer->out = open_output(path);
 	if (to_be_compressed(path)) {
 		writer->zstd = ZSTD_createCCtx();
 		writer->buf = xalloc(BUF_BYTES);
@@ -238,9 +226,7 @@ void log_finish(struct log_writer *writer, const struct log_end *end)
 {
 	writer->sum.end = *end;
 	put_end(writer, end);
-	before_dying = NULL;
-	writing = NULL;
-	close_output(writer->out, writer->path, writer->temporary);
+	close_output(writer->out, writer->path);
 	ZSTD_freeCCtx(writer->zstd);
 	free(writer->buf);
 }
@@ -259,40 +245,14 @@ static void __noreturn __printf(2, 3) bad(const struct log_reader *reader, const
 	die(EX_DATAERR, "%s: %s", reader->path, text);
 }
 
-static size_t get_plain(struct log_reader *reader, void *to, size_t count)
+/* Less than asked for at the end of the file. */
+static size_t get(struct log_reader *reader, void *to, size_t count)
 {
 	size_t got = fread(to, 1, count, reader->in);
 
 	if (got < count && ferror(reader->in))
 		die(EX_IOERR, "%s: %s", reader->path, strerror(errno));
 	return got;
-}
-
-static size_t get_compressed(struct log_reader *reader, void *to, size_t count)
-{
-	ZSTD_outBuffer out = { to, count, 0 };
-	size_t ret;
-
-	while (out.pos < out.size) {
-		size_t before = out.pos;
-
-		if (reader->pending.pos == reader->pending.size) {
-			reader->pending.size = get_plain(reader, reader->buf, BUF_BYTES);
-			reader->pending.pos = 0;
-		}
-		ret = ZSTD_decompressStream(reader->zstd, &out, &reader->pending);
-		if (ZSTD_isError(ret))
-			bad(reader, "damaged: %s", ZSTD_getErrorName(ret));
-		if (!reader->pending.size && out.pos == before)
-			break;
-	}
-	return out.pos;
-}
-
-/* Less than asked for at the end of the file. */
-static size_t get(struct log_reader *reader, void *to, size_t count)
-{
-	return reader->zstd ? get_compressed(reader, to, count) : get_plain(reader, to, count);
 }
 
 static void get_or_die(struct log_reader *reader, void *to, size_t count)
@@ -334,52 +294,42 @@ static void get_header(struct log_reader *reader)
 	memcpy(reader->header.driver, disk.driver, sizeof(disk.driver));
 }
 
-static bool is_compressed(struct log_reader *reader)
+/* A plain file, and no FIFO on which we would wait. */
+static FILE *open_plain(const char *path)
 {
-	char start[4];
-	size_t got = get_plain(reader, start, sizeof(start));
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	FILE *in;
 
-	rewind(reader->in);
-	return got == sizeof(start) && !memcmp(start, ZSTD_MAGIC, sizeof(start));
+	if (fd < 0 || fstat(fd, &st))
+		die(exit_status_of(errno), "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		die(EX_NOINPUT, "%s: is no plain file, and would be read twice", path);
+	in = fdopen(fd, "r");
+	if (!in)
+		die(EX_OSERR, "out of memory");
+	return in;
 }
 
 void log_open(struct log_reader *reader, const char *path)
 {
-	struct stat st;
-
 	memset(reader, 0, sizeof(*reader));
 	reader->path = path;
-	reader->in = fopen(path, "re");
-	if (!reader->in || fstat(fileno(reader->in), &st))
-		die(exit_status_of(errno), "%s: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		die(EX_NOINPUT, "%s: no file; it is read twice", path);
-	if (is_compressed(reader)) {
-		reader->zstd = ZSTD_createDCtx();
-		reader->buf = xalloc(BUF_BYTES);
-		reader->pending.src = reader->buf;
-		if (!reader->zstd)
-			die(EX_OSERR, "out of memory");
-	}
+	reader->in = open_packed(open_plain(path), path);
 	get_header(reader);
 }
 
 void log_rewind(struct log_reader *reader)
 {
 	rewind(reader->in);
-	if (reader->zstd)
-		ZSTD_DCtx_reset(reader->zstd, ZSTD_reset_session_only);
-	reader->pending.pos = 0;
-	reader->pending.size = 0;
 	reader->events = 0;
+	reader->lost = 0;
 	get_header(reader);
 }
 
 void log_close(struct log_reader *reader)
 {
 	fclose(reader->in);
-	ZSTD_freeDCtx(reader->zstd);
-	free(reader->buf);
 }
 
 static bool is_good_access(const struct log_reader *reader, const struct mmpath_event *event)
@@ -438,6 +388,10 @@ bool log_next(struct log_reader *reader, struct mmpath_event *event)
 		    "event %llu is absurd: type %u, pid %u, address %#llx, order %u, flags %#x",
 		    (unsigned long long)reader->events, event->type, event->pid,
 		    (unsigned long long)event->addr, event->order, event->flags);
+	if (event->type == MMPATH_EVENT_LOST &&
+	    __builtin_add_overflow(reader->lost, event->addr, &reader->lost))
+		bad(reader, "event %llu is absurd: with it more than 2^64 - 1 accesses are lost",
+		    (unsigned long long)reader->events);
 	reader->events++;
 	return true;
 }

@@ -40,7 +40,6 @@ struct log_sum {
 
 struct log_writer {
 	const char *path;
-	char *temporary;
 	FILE *out;
 	ZSTD_CCtx *zstd;
 	char *buf;
@@ -51,10 +50,7 @@ struct log_writer {
 struct log_reader {
 	const char *path;
 	FILE *in;
-	ZSTD_DCtx *zstd;
-	char *buf;
-	ZSTD_inBuffer pending;		/* compressed bytes in buf */
-	uint64_t events;
+	uint64_t events, lost;
 	struct log_header header;
 	struct log_end end;
 };

@@ -46,13 +46,13 @@ int main(int argc, char **argv)
 		die(EX_USAGE, "which command? See pathctl --help");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help();
+		close_stdout();
 		return EX_OK;
 	}
 	cmd = find(argv[1]);
 	argv[1] = xasprintf("pathctl %s", cmd->name);	/* for getopt_long()'s messages */
 	status = cmd->run(cmd, argc - 1, argv + 1);
-	if (fflush(stdout))
-		die(EX_IOERR, "cannot write the output");
+	close_stdout();
 	free(argv[1]);
 	return status;
 }

@@ -14,7 +14,7 @@
  *   curve.c regions.c	what is in them
  *   size.c		what a curve says about a size
  *   watch.c		looking at programs while they run
- *   log.c		recordings as files (log.h)
+ *   packed.c log.c	recordings as files (log.h), perhaps compressed
  *   plot.c svg.c	pictures
  *   cmd-*.c		one per subcommand
  *
@@ -78,14 +78,18 @@ const char *short_options(char **argv, const char *shorts);
 bool is_command(char **argv);
 unsigned int option_number(const char *name, const char *text,
 			   unsigned int min, unsigned int max);
-FILE *open_output(const char *path, char **temporary);
-void close_output(FILE *out, const char *path, char *temporary);
+FILE *open_output(const char *path);
+void close_output(FILE *out, const char *path);
+void close_stdout(void);
 
 /* JSON that cannot fail: bad UTF-8 is replaced, large numbers are clamped. */
 json_t *json_text(const char *text);
 json_t *json_u64(uint64_t value);
 json_t *json_number_or_text(const char *text);
 void print_json(FILE *out, json_t *value);
+
+/* packed.c */
+FILE *open_packed(FILE *file, const char *path);
 
 /* table.c */
 struct keyed {

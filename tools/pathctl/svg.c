@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,7 +109,7 @@ static pid_t spawn_gnuplot(int out, int *in)
 	return pid;
 }
 
-static void wait_for_gnuplot(pid_t pid, const char *temporary)
+static void wait_for_gnuplot(pid_t pid)
 {
 	int status;
 
@@ -116,34 +117,57 @@ static void wait_for_gnuplot(pid_t pid, const char *temporary)
 		;
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return;
-	if (temporary)
-		unlink(temporary);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		die(EX_UNAVAILABLE, "no gnuplot to draw the picture: install gnuplot-nox");
 	die(EX_SOFTWARE, "gnuplot failed");
+}
+
+/* The picture, from its start, in memory: gnuplot does not say when it cannot write. */
+static int draw(const struct plot *plot, const char *y_label)
+{
+	int in, picture = memfd_create("picture", MFD_CLOEXEC);
+	FILE *script;
+	pid_t pid;
+
+	if (picture < 0)
+		die(EX_OSERR, "no memory for a picture: %s", strerror(errno));
+	signal(SIGPIPE, SIG_IGN);
+	pid = spawn_gnuplot(picture, &in);
+	script = fdopen(in, "w");
+	if (!script)
+		die(EX_OSERR, "out of memory");
+	write_script(script, plot, y_label);
+	fclose(script);
+	wait_for_gnuplot(pid);
+	if (lseek(picture, 0, SEEK_END) <= 0 || lseek(picture, 0, SEEK_SET))
+		die(EX_SOFTWARE, "gnuplot has drawn nothing");
+	return picture;
+}
+
+static void copy(int from, FILE *to)
+{
+	char buf[4096];
+	ssize_t got;
+
+	while ((got = read(from, buf, sizeof(buf))) > 0)
+		fwrite(buf, 1, got, to);
+	if (got < 0)
+		die(EX_IOERR, "no picture: %s", strerror(errno));
 }
 
 /* The title and x unit are the plot's; a plot without x_max fits its points. */
 void svg_write(const char *path, const struct plot *plot, const char *y_label)
 {
 	struct plot sized = *plot;
-	char *temporary;
-	FILE *out = open_output(path, &temporary), *script;
-	pid_t pid;
+	FILE *out = open_output(path);
+	int picture;
 	size_t i;
-	int in;
 
 	for (i = 0; i < plot->count; i++)
 		if (plot->series[i].x[plot->series[i].points - 1] > sized.x_max)
 			sized.x_max = plot->series[i].x[plot->series[i].points - 1];
-	fflush(out);
-	signal(SIGPIPE, SIG_IGN);
-	pid = spawn_gnuplot(fileno(out), &in);
-	script = fdopen(in, "w");
-	if (!script)
-		die(EX_OSERR, "out of memory");
-	write_script(script, &sized, y_label);
-	fclose(script);
-	wait_for_gnuplot(pid, temporary);
-	close_output(out, path, temporary);
+	picture = draw(&sized, y_label);
+	copy(picture, out);
+	close(picture);
+	close_output(out, path);
 }

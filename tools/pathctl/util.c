@@ -22,12 +22,15 @@
 /* Gives the terminal back. */
 void (*before_dying)(void);
 
+static void drop_unfinished(void);
+
 void die(int status, const char *fmt, ...)
 {
 	va_list args;
 
 	if (before_dying)
 		before_dying();
+	drop_unfinished();
 	fflush(stdout);
 	fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(args, fmt);
@@ -166,35 +169,103 @@ int write_file(const char *path, const char *text)
 	return err;
 }
 
-/* "-" is stdout; a real file appears under its name only when it is whole. */
-FILE *open_output(const char *path, char **temporary)
+/*
+ * What is written has another name until it is whole, if it is a plain file. Whatever else
+ * has the name, a device, a pipe or a link, stays what it is and is written to.
+ */
+static char *unfinished;	/* that name: one at a time */
+
+static void drop_unfinished(void)
 {
+	if (unfinished)
+		unlink(unfinished);
+	free(unfinished);
+	unfinished = NULL;
+}
+
+static void __noreturn die_creating(const char *path)
+{
+	die(EX_CANTCREAT, "%s: %s", path, strerror(errno));
+}
+
+/* For whom the old file was, the new one is: a recording tells what a program does. */
+static mode_t take_over(int fd, const struct stat *old)
+{
+	if (fchown(fd, old->st_uid, old->st_gid))
+		return old->st_mode & 0700;
+	return old->st_mode & 0777;
+}
+
+static mode_t mode_of_new(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+static FILE *open_unfinished(const char *path, const struct stat *old)
+{
+	char *name = xasprintf("%s.XXXXXX.tmp", path);
+	int fd = mkostemps(name, strlen(".tmp"), O_CLOEXEC);
 	FILE *out;
 
-	*temporary = NULL;
-	if (!strcmp(path, "-"))
-		return stdout;
-	*temporary = xasprintf("%s.%d.tmp", path, getpid());
-	out = fopen(*temporary, "we");
+	if (fd < 0)
+		die_creating(path);
+	unfinished = name;
+	out = fdopen(fd, "w");
 	if (!out)
-		die(EX_CANTCREAT, "%s: %s", path, strerror(errno));
+		die_creating(path);
+	/* where there is no such thing as a mode, there is nothing to be said either */
+	fchmod(fd, old ? take_over(fd, old) : mode_of_new());
 	return out;
 }
 
-void close_output(FILE *out, const char *path, char *temporary)
+/* "-" is stdout. */
+FILE *open_output(const char *path)
 {
-	bool bad = fflush(out) || ferror(out);
+	struct stat old;
+	FILE *out;
 
-	if (!temporary) {
-		if (bad)
-			die(EX_IOERR, "cannot write the output");
+	if (!strcmp(path, "-"))
+		return stdout;
+	if (lstat(path, &old))
+		return open_unfinished(path, NULL);
+	if (S_ISREG(old.st_mode) && !access(path, W_OK))
+		return open_unfinished(path, &old);
+	out = fopen(path, "we");
+	if (!out)
+		die_creating(path);
+	return out;
+}
+
+void close_output(FILE *out, const char *path)
+{
+	char *name = unfinished;
+	bool bad;
+
+	if (out == stdout) {
+		close_stdout();
 		return;
 	}
-	if (fclose(out) || bad || rename(temporary, path)) {
-		unlink(temporary);
-		die(EX_CANTCREAT, "%s: %s", path, strerror(errno));
-	}
-	free(temporary);
+	errno = 0;
+	/* fclose() forgets what went wrong before it */
+	bad = ferror(out);
+	if (fclose(out) || bad)
+		die(EX_IOERR, "%s: %s", path, strerror(errno ? errno : EIO));
+	unfinished = NULL;
+	if (name && rename(name, path))
+		die(EX_CANTCREAT, "%s: %s; it is whole, but called %s", path, strerror(errno),
+		    name);
+	free(name);
+}
+
+/* To be called before the end: what was printed is out, or that is an error. */
+void close_stdout(void)
+{
+	errno = 0;
+	if (fflush(stdout) || ferror(stdout))
+		die(EX_IOERR, "cannot write the output: %s", strerror(errno ? errno : EIO));
 }
 
 /* ---- numbers --------------------------------------------------------- */
@@ -394,6 +465,7 @@ int next_option(const struct command *cmd, int argc, char **argv,
 
 	if (option == 'h') {
 		fputs(cmd->help, stdout);
+		close_stdout();
 		exit(EX_OK);
 	}
 	if (option == '?' || option == ':')
@@ -456,8 +528,11 @@ json_t *json_number_or_text(const char *text)
 
 void print_json(FILE *out, json_t *value)
 {
-	if (json_dumpf(value, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10)))
-		die(EX_IOERR, "cannot write the output");
-	fputc('\n', out);
+	int failed = json_dumpf(value, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
+	int err = errno;
+
 	json_decref(value);
+	if (failed)
+		die(EX_IOERR, "cannot write the output: %s", strerror(err));
+	fputc('\n', out);
 }

@@ -166,8 +166,7 @@ static json_t *summary_json(struct watch *watch, const struct report *report,
 /* Uses up report->about. Without report->output, tells there. */
 void watch_tell(struct watch *watch, const struct report *report, FILE *there)
 {
-	char *temporary = NULL;
-	FILE *out = report->output ? open_output(report->output, &temporary) : there;
+	FILE *out = report->output ? open_output(report->output) : there;
 	struct curve curve;
 
 	curve_read(&curve, &watch->cgroup);
@@ -179,7 +178,7 @@ void watch_tell(struct watch *watch, const struct report *report, FILE *there)
 	else
 		print_summary(out, watch, report, &curve);
 	if (report->output)
-		close_output(out, report->output, temporary);
+		close_output(out, report->output);
 	if (report->csv)
 		curve_write_csv_file(report->csv, &curve);
 	if (report->svg)

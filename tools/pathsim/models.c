@@ -44,43 +44,48 @@ static void mem_free(struct mmpath_mem *mem, void *p, size_t bytes)
 	free(p);
 }
 
-static uint32_t hirs_of(uint32_t size)
+/* Entries of the buffer: one that holds all pages is as good as any larger one. */
+static uint32_t pab_of(const struct trace *t)
+{
+	return sim_options.pab < t->pages ? sim_options.pab : t->pages;
+}
+
+static uint32_t hirs_of(uint32_t size, uint32_t pab)
 {
 	uint32_t hirs = size / 100 ? size / 100 : 1;
 
-	return hirs > sim_options.pab ? hirs : sim_options.pab;
+	return hirs > pab ? hirs : pab;
 }
 
-static struct models *models_create(uint32_t size, bool fixed)
+static struct models *models_create(uint32_t size, bool fixed, const struct trace *t)
 {
 	struct models *m = sim_alloc(1, sizeof(*m));
+	uint32_t pab = pab_of(t);
 
 	m->mem.alloc = mem_alloc;
 	m->mem.free = mem_free;
 	mmpath_lirs_init(&m->pab, &m->mem, UINT32_MAX, 0);
 	mmpath_lirs_init(&m->lirs, &m->mem, UINT32_MAX, 0);
 	mmpath_contest_init(&m->contest, &m->mem, sim_options.sample, 0);
-	mmpath_lirs_set_size(&m->pab, sim_options.pab, sim_options.pab, false);
-	mmpath_lirs_set_size(&m->lirs, size, hirs_of(size), fixed);
-	mmpath_contest_set_size(&m->contest, size, sim_options.pab);
+	mmpath_lirs_set_size(&m->pab, pab, pab, false);
+	mmpath_lirs_set_size(&m->lirs, size, hirs_of(size, pab), fixed);
+	mmpath_contest_set_size(&m->contest, size, pab);
 	return m;
 }
 
 static void *lirs_create(uint32_t size, const struct trace *t)
 {
-	(void)t;
-	return models_create(size, false);
+	return models_create(size, false, t);
 }
 
 static void *fixed_create(uint32_t size, const struct trace *t)
 {
-	(void)t;
-	return models_create(size, true);
+	return models_create(size, true, t);
 }
 
 static void *auto_create(uint32_t size, const struct trace *t)
 {
-	struct models *m = models_create(size, false);
+	struct models *m = models_create(size, false, t);
 
 	m->kernel = sim_options.kernel->create(size, t);
 	return m;
@@ -220,13 +225,13 @@ static void *region_create(uint32_t size, const struct trace *t)
 	};
 	struct by_region *r = sim_alloc(1, sizeof(*r));
 
-	r->m = models_create(size, false);
+	r->m = models_create(size, false, t);
 	r->t = t;
 	r->size = size;
 	r->in_memory = sim_alloc(t->pages, sizeof(*r->in_memory));
 	mmpath_regions_init(&r->rs, &r->m->mem, &params);
 	mmpath_pools_init(&r->pools, &r->m->mem, UINT32_MAX, 0);
-	mmpath_pools_set_size(&r->pools, size, hirs_of(size));
+	mmpath_pools_set_size(&r->pools, size, hirs_of(size, pab_of(t)));
 	regions_find_all(&r->rs, t);
 	return r;
 }
@@ -242,10 +247,10 @@ static void region_destroy(void *sim)
 	free(r);
 }
 
-/* Victims that are in the buffer stay, as in lirs_victim(). */
+/* Victims that are in the buffer stay, as in lirs_victim(), unless all pages are in it. */
 static void region_evict(struct by_region *r)
 {
-	u64 victim = 0, key = 0, most = r->m->pab.size;
+	u64 victim = 0, key = 0, most = r->m->pab.size < r->size ? r->m->pab.size : r->size - 1;
 	struct { u64 page, key; } *kept = sim_alloc(most + 1, sizeof(*kept));
 	size_t nr = 0;
 

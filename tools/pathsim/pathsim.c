@@ -3,12 +3,11 @@
  * pathsim - what other replacement policies would have made of a reference string
  *
  *   pathsim [--policy NAME,...] [--size PAGES,...] [--points N] [--format F] TRACE
- *   pathsim --write FORMAT FILE [--format F] TRACE
+ *   pathsim --write FORMAT --output FILE [--format F] TRACE
  *
  * Prints a table: sizes of memory in pages, and the misses of each policy, first
  * touches among them. See Documentation/mm/path/pathsim.rst.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +57,9 @@ static void parse_policies(struct job *job, char *list)
 	char *name;
 
 	job->nr_policies = 0;
-	for (name = strtok(list, ","); name; name = strtok(NULL, ",")) {
+	while ((name = strsep(&list, ","))) {
+		if (!*name)
+			die(EX_USAGE, "--policy: the name of one is missing");
 		if (job->nr_policies == MAX_POLICIES)
 			die(EX_USAGE, "too many policies");
 		job->policy[job->nr_policies] = policy_by_name(name);
@@ -76,12 +77,11 @@ static void parse_kernel(const char *name)
 
 static uint32_t parse_pages(const char *text)
 {
-	unsigned long value;
-	char *end;
+	uint64_t value;
 
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno || end == text || *end || !value || value > UINT32_MAX)
+	if (!*text)
+		die(EX_USAGE, "a number of pages is missing");
+	if (!parse_u64(text, &value) || !value || value > UINT32_MAX)
 		die(EX_USAGE, "%s: not a number of pages", text);
 	return value;
 }
@@ -90,7 +90,7 @@ static void parse_sizes(struct job *job, char *list)
 {
 	char *text;
 
-	for (text = strtok(list, ","); text; text = strtok(NULL, ",")) {
+	while ((text = strsep(&list, ","))) {
 		if (job->nr_sizes == MAX_SIZES)
 			die(EX_USAGE, "at most %d sizes", MAX_SIZES);
 		job->size[job->nr_sizes++] = parse_pages(text);
@@ -142,7 +142,7 @@ static const char *parse(struct job *job, int argc, char **argv)
 		case 'f': job->format = parse_format(optarg); break;
 		case 'w': job->write = parse_format(optarg); break;
 		case 'o': job->output = optarg; break;
-		case 'h': usage(stdout); exit(0);
+		case 'h': usage(stdout); close_stdout(); exit(0);
 		default: usage(stderr); exit(EX_USAGE);
 		}
 	}
@@ -183,7 +183,7 @@ static void print_table(const struct job *job, const struct trace *t)
 		for (j = 0; j < job->nr_policies; j++)
 			printf(",%zu", policy_misses(job->policy[j], job->size[i], t));
 		putchar('\n');
-		fflush(stdout);
+		close_stdout();
 	}
 }
 
@@ -218,5 +218,6 @@ int main(int argc, char **argv)
 		print_table(&job, &t);
 	}
 	trace_free(&t);
-	return fflush(stdout) ? EX_IOERR : 0;
+	close_stdout();
+	return 0;
 }

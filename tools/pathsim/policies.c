@@ -473,7 +473,8 @@ size_t policy_misses(const struct policy *p, uint32_t size, const struct trace *
 
 	if (!size)
 		return t->n - t->begin;
-	sim = p->create(size, t);
+	/* a larger memory than that is never full either */
+	sim = p->create(size < t->pages ? size : t->pages, t);
 	for (i = 0; i < t->n; i++)
 		misses += !p->access(sim, t->page[i], i) && i >= t->begin;
 	p->destroy(sim);

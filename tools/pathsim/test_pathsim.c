@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "../pathctl/log.h"
 #include "../vpath/truth.h"
 #include "trace.h"
 
@@ -564,6 +565,97 @@ static void test_formats(void **state)
 	there_and_back(TRACE_LOG, true);
 }
 
+/* Of a recording; what differs in the process, or in the highest bits, is another page. */
+static void test_processes(void **state)
+{
+	static const struct mmpath_event events[] = {
+		{ .addr = 4096, .pid = 1 }, { .addr = 4096, .pid = 1 + (1 << 20) },
+		{ .addr = 4096, .pid = 1 }, { .addr = 4096 + (1ULL << 56), .pid = 1 },
+		{ .addr = 4096, .pid = 1 + (1 << 20) }, { .addr = (1ULL << 57) - 4096, .pid = 0 },
+		{ .addr = 4096 + (1ULL << 56), .pid = 1 }, { .addr = 4096, .pid = (1 << 22) - 1 },
+	};
+	static const uint32_t pages[] = { 0, 1, 0, 2, 1, 3, 2, 4 };
+	const size_t n = sizeof(events) / sizeof(*events);
+	const struct log_header header = { .page_bytes = 4096 };
+	const struct log_end end = { .resolved_from = 1 };
+	char file[] = "/tmp/pathsim-XXXXXX";
+	struct mmpath_event ev;
+	struct log_writer w;
+	struct log_reader r;
+	struct trace t = { };
+	size_t i;
+
+	(void)state;
+	close(mkstemp(file));
+	log_create(&w, file, &header);
+	for (i = 0; i < n; i++) {
+		ev = events[i];
+		log_write(&w, &ev, 1);
+	}
+	log_finish(&w, &end);
+	log_sum_free(&w.sum);
+	trace_read(&t, file, TRACE_LOG);
+	assert_int_equal(t.n, n);
+	assert_int_equal(t.pages, 5);
+	for (i = 0; i < n; i++)
+		assert_int_equal(t.page[i], pages[i]);
+	/* and they are called what they were when it is written again */
+	trace_write(&t, file, TRACE_LOG);
+	log_open(&r, file);
+	for (i = 0; i < n; i++) {
+		assert_true(log_next(&r, &ev));
+		assert_memory_equal(&ev, &events[i], sizeof(ev));
+	}
+	assert_false(log_next(&r, &ev));
+	log_close(&r);
+	unlink(file);
+	trace_free(&t);
+}
+
+/* The same of contexts, whose numbers have 32 bits. */
+static void test_contexts(void **state)
+{
+	static const uint32_t contexts[] = { 1, 1U << 20, 1, 1U << 31, UINT32_MAX, 1U << 20 };
+	static const uint32_t pages[] = { 0, 1, 0, 2, 3, 1 };
+	const size_t n = sizeof(contexts) / sizeof(*contexts);
+	char file[] = "/tmp/pathsim-XXXXXX";
+	struct truth_writer *w;
+	struct trace t = { };
+	size_t i;
+
+	(void)state;
+	close(mkstemp(file));
+	w = truth_create(file);
+	assert_non_null(w);
+	for (i = 0; i < n; i++)
+		truth_page(w, contexts[i], (1ULL << 45) - 1, false);
+	assert_false(truth_finish(w));
+	trace_read(&t, file, TRACE_TRUTH);
+	unlink(file);
+	assert_int_equal(t.n, n);
+	assert_int_equal(t.pages, 4);
+	for (i = 0; i < n; i++)
+		assert_int_equal(t.page[i], pages[i]);
+	trace_free(&t);
+}
+
+/* Neither more memory nor a larger buffer than there are pages costs or changes a thing. */
+static void test_huge(void **state)
+{
+	struct trace t;
+	int i;
+
+	(void)state;
+	make(&t, UNIFORM, 50, 500);
+	for (i = 0; policies[i]; i++)
+		assert_int_equal(policy_misses(policies[i], UINT32_MAX, &t), t.pages);
+	sim_options.pab = UINT32_MAX;
+	for (i = 0; policies[i]; i++)
+		policy_misses(policies[i], 20, &t);
+	sim_options.pab = 0;
+	trace_free(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -582,6 +674,9 @@ int main(void)
 		cmocka_unit_test(test_keep_written),
 		cmocka_unit_test(test_keep_timed),
 		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_huge),
 	};
 
 	return cmocka_run_group_tests_name("pathsim", tests, NULL, NULL);

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading and writing of reference strings. Pages of several programs are told apart by
- * the program in the high bits of their names.
+ * Reading and writing of reference strings.
+ *
+ * Pages of several programs are told apart by the high bits of their names: the first
+ * program has 0 there, the next 1. Its own number, of a process or a context, and the
+ * number of a page would not fit into 64 bits together.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 
 #include "../pathctl/log.h"
@@ -17,44 +22,60 @@
 #include "../bench/timed.h"
 #include "trace.h"
 
-#define NAME_BITS	44	/* of the number of a page */
+#define NAME_BITS	45	/* of the number of a page: addresses are below 2^57 */
+#define MOST_PROGRAMS	(1U << (64 - NAME_BITS))
 
 /* Numbers by name: open addressing, as many slots as a power of two. */
 struct names {
 	struct name {
 		uint64_t name;
-		uint32_t page;		/* from 1 */
+		uint32_t number;	/* from 1 */
 	} *slot;
-	size_t slots;
+	size_t slots, used;
 };
 
-static struct names names;
-static size_t touch_room, page_room;
+static struct names names, programs;
+static uint32_t *program;	/* what a program is called, by its number */
+static size_t touch_room, page_room, program_room;
 
 /* The pages touched last, the last one first: their touches are left out */
 static uint32_t *recent;
 static unsigned int nr_recent, max_recent;
+static size_t recent_room;
 
 static struct name *find(const struct names *n, uint64_t name)
 {
 	size_t i = (name * 0x9e3779b97f4a7c15ULL >> 20) & (n->slots - 1);
 
-	while (n->slot[i].page && n->slot[i].name != name)
+	while (n->slot[i].number && n->slot[i].name != name)
 		i = (i + 1) & (n->slots - 1);
 	return &n->slot[i];
 }
 
-static void grow_names(void)
+static void grow_names(struct names *n)
 {
-	struct names larger = { .slots = names.slots ? 2 * names.slots : 1024 };
+	struct names larger = { .slots = n->slots ? 2 * n->slots : 1024, .used = n->used };
 	size_t i;
 
 	larger.slot = sim_alloc(larger.slots, sizeof(*larger.slot));
-	for (i = 0; i < names.slots; i++)
-		if (names.slot[i].page)
-			*find(&larger, names.slot[i].name) = names.slot[i];
-	free(names.slot);
-	names = larger;
+	for (i = 0; i < n->slots; i++)
+		if (n->slot[i].number)
+			*find(&larger, n->slot[i].name) = n->slot[i];
+	free(n->slot);
+	*n = larger;
+}
+
+/* From 0, in the order in which they came first. */
+static uint32_t number_of(struct names *n, uint64_t name)
+{
+	struct name *slot;
+
+	if (2 * (n->used + 1) > n->slots)
+		grow_names(n);
+	slot = find(n, name);
+	if (!slot->number)
+		*slot = (struct name){ name, ++n->used };
+	return slot->number - 1;
 }
 
 static void *grown(void *p, size_t *room, size_t bytes)
@@ -73,7 +94,8 @@ static void *grown(void *p, size_t *room, size_t bytes)
 void trace_filter(unsigned int pages)
 {
 	free(recent);
-	recent = sim_alloc(pages, sizeof(*recent));
+	recent = NULL;
+	recent_room = 0;
 	nr_recent = 0;
 	max_recent = pages;
 }
@@ -87,10 +109,13 @@ static bool filtered(uint32_t page)
 	for (i = 0; i < nr_recent && recent[i] != page; i++)
 		;
 	hit = i < nr_recent;
-	if (!hit && nr_recent < max_recent)
+	if (!hit && nr_recent < max_recent) {
+		if (nr_recent == recent_room)
+			recent = grown(recent, &recent_room, sizeof(*recent));
 		nr_recent++;
-	else if (!hit)
+	} else if (!hit) {
 		i = max_recent - 1;
+	}
 	if (nr_recent) {
 		memmove(recent + 1, recent, i * sizeof(*recent));
 		recent[0] = page;
@@ -106,27 +131,51 @@ static bool filtered(uint32_t page)
  */
 void trace_add(struct trace *t, uint64_t name, bool write)
 {
-	struct name *slot;
+	uint32_t page = number_of(&names, name);
 	size_t room;
 
-	if (2 * ((size_t)t->pages + 1) > names.slots)
-		grow_names();
-	slot = find(&names, name);
-	if (!slot->page) {
+	if (page == t->pages) {
 		if (t->pages == page_room)
 			t->name = grown(t->name, &page_room, sizeof(*t->name));
-		t->name[t->pages] = name;
-		*slot = (struct name){ name, ++t->pages };
+		t->name[t->pages++] = name;
 	}
-	if (filtered(slot->page))
+	if (filtered(page))
 		return;
 	if (t->n == touch_room) {
 		room = touch_room;
 		t->page = grown(t->page, &room, sizeof(*t->page));
 		t->write = grown(t->write, &touch_room, sizeof(*t->write));
 	}
-	t->page[t->n] = slot->page - 1;
+	t->page[t->n] = page;
 	t->write[t->n++] = write;
+}
+
+/* The name of a page of one of several programs. */
+static uint64_t name_of(const char *file, uint32_t whose, uint64_t page)
+{
+	static uint32_t last, last_number;
+	uint32_t number = last_number;
+
+	if (!programs.used || whose != last)
+		number = number_of(&programs, whose);
+	if (number >= MOST_PROGRAMS)
+		die(EX_DATAERR, "%s: of more than %u programs", file, MOST_PROGRAMS);
+	if (page >> NAME_BITS)
+		die(EX_DATAERR, "%s: page %#" PRIx64 " is beyond 2^%d", file, page, NAME_BITS);
+	if (number == program_room)
+		program = grown(program, &program_room, sizeof(*program));
+	program[number] = whose;
+	last = whose;
+	last_number = number;
+	return (uint64_t)number << NAME_BITS | page;
+}
+
+/* What that program is called in the file; its number if the file has named none. */
+static uint32_t program_of(uint64_t name)
+{
+	uint32_t number = name >> NAME_BITS;
+
+	return number < programs.used ? program[number] : number;
 }
 
 /**
@@ -200,25 +249,35 @@ void trace_free(struct trace *t)
 	free(t->name);
 	free(t->next);
 	free(names.slot);
+	free(programs.slot);
+	free(program);
+	program = NULL;
 	trace_filter(0);
 	memset(t, 0, sizeof(*t));
 	memset(&names, 0, sizeof(names));
-	touch_room = page_room = 0;
+	memset(&programs, 0, sizeof(programs));
+	touch_room = page_room = program_room = 0;
 }
 
-static FILE *opened(const char *file, const char *how)
+/* What is in the file, before zstd has compressed it if it has. */
+static FILE *opened(const char *file, bool *plain)
 {
-	FILE *f = strcmp(file, "-") ? fopen(file, how) : *how == 'r' ? stdin : stdout;
+	FILE *f = strcmp(file, "-") ? fopen(file, "re") : stdin;
+	struct stat st;
 
-	if (!f)
-		die(*how == 'r' ? EX_NOINPUT : EX_CANTCREAT, "%s: %s", file, strerror(errno));
-	return f;
+	if (!f || fstat(fileno(f), &st))
+		die(EX_NOINPUT, "%s: %s", file, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		die(EX_NOINPUT, "%s: %s", file, strerror(EISDIR));
+	*plain = f != stdin && S_ISREG(st.st_mode);
+	return *plain ? open_packed(f, file) : f;
 }
 
 static void closed(FILE *f, const char *file)
 {
-	if (ferror(f) || fclose(f))
+	if (ferror(f))
 		die(EX_IOERR, "%s: %s", file, strerror(errno));
+	fclose(f);
 }
 
 /* Formats */
@@ -236,38 +295,73 @@ static void add_mark(struct trace *t, uint64_t mark)
 	}
 }
 
+/* "12", "0xc", "12,w": no sign, and no octal. */
+static bool parse_touch(char *text, uint64_t *page, bool *write)
+{
+	char *end = text + strlen(text);
+
+	*write = end - text > 2 && !strcmp(end - 2, ",w");
+	if (*write)
+		end[-2] = '\0';
+	if (strncmp(text, "0x", 2) && strncmp(text, "0X", 2))
+		return parse_u64(text, page);
+	errno = 0;
+	*page = strtoull(text + 2, &end, 16);
+	return !errno && isxdigit(text[2]) && text[3] != 'x' && text[3] != 'X' && !*end;
+}
+
+static void take_line(struct trace *t, const char *file, unsigned long number, char *text)
+{
+	uint64_t page;
+	bool write;
+
+	text += strspn(text, " \t");
+	if (!strcmp(text, "#begin"))
+		add_mark(t, VPATH_MARK_BEGIN);
+	else if (!strcmp(text, "#end"))
+		add_mark(t, VPATH_MARK_END);
+	if (*text == '#' || !*text)
+		return;
+	if (!parse_touch(text, &page, &write))
+		die(EX_DATAERR, "%s:%lu: not a page, and perhaps \",w\"", file, number);
+	trace_add(t, page, write);
+}
+
+/* The end of a line is LF or CR LF, that of the last one may be missing. */
 static void read_csv(struct trace *t, const char *file)
 {
-	FILE *f = opened(file, "r");
-	unsigned long line = 0;
-	char text[64], *end;
-	uint64_t name;
+	static const char bom[] = "\xef\xbb\xbf";
+	unsigned long number = 0;
+	char *line = NULL, *text;
+	size_t room = 0;
+	ssize_t length;
+	bool plain;
+	FILE *f = opened(file, &plain);
 
-	while (fgets(text, sizeof(text), f)) {
-		line++;
-		if (!strcmp(text, "#begin\n"))
-			add_mark(t, VPATH_MARK_BEGIN);
-		else if (!strcmp(text, "#end\n"))
-			add_mark(t, VPATH_MARK_END);
-		if (*text == '#' || *text == '\n')
-			continue;
-		errno = 0;
-		name = strtoull(text, &end, 0);
-		if (end == text || errno || (strcmp(end, "\n") && strcmp(end, ",w\n")))
-			die(EX_DATAERR, "%s:%lu: not a page, and perhaps \",w\"", file, line);
-		trace_add(t, name, *end == ',');
+	while ((length = getline(&line, &room, f)) > 0) {
+		text = line;
+		if (!number++ && !strncmp(text, bom, 3))
+			text += 3;
+		if (line[length - 1] == '\n')
+			line[--length] = '\0';
+		while (length && strchr(" \t\r", line[length - 1]))
+			line[--length] = '\0';
+		if (memchr(line, '\0', length))
+			die(EX_DATAERR, "%s:%lu: a zero byte", file, number);
+		take_line(t, file, number, text);
 	}
+	free(line);
 	closed(f, file);
 }
 
 static void write_csv(const struct trace *t, const char *file)
 {
-	FILE *f = opened(file, "w");
+	FILE *f = open_output(file);
 	size_t i;
 
 	for (i = 0; i < t->n; i++)
 		fprintf(f, "%" PRIu64 "%s\n", t->name[t->page[i]], t->write[i] ? ",w" : "");
-	closed(f, file);
+	close_output(f, file);
 }
 
 struct oracle {
@@ -279,7 +373,8 @@ struct oracle {
 
 static void read_oracle(struct trace *t, const char *file)
 {
-	FILE *f = opened(file, "r");
+	bool plain;
+	FILE *f = opened(file, &plain);
 	struct oracle o;
 	size_t got;
 
@@ -292,7 +387,7 @@ static void read_oracle(struct trace *t, const char *file)
 
 static void write_oracle(const struct trace *t, const char *file)
 {
-	FILE *f = opened(file, "w");
+	FILE *f = open_output(file);
 	struct oracle o = { .size = htole32(TRACE_PAGE_BYTES) };
 	size_t i;
 
@@ -302,7 +397,7 @@ static void write_oracle(const struct trace *t, const char *file)
 		o.next = htole64(t->next[i] == NEVER ? UINT64_MAX : t->next[i]);
 		fwrite(&o, sizeof(o), 1, f);
 	}
-	closed(f, file);
+	close_output(f, file);
 }
 
 static void read_truth(struct trace *t, const char *file)
@@ -316,8 +411,7 @@ static void read_truth(struct trace *t, const char *file)
 		die(EX_NOINPUT, "%s: %s", file, strerror(errno));
 	while ((ret = truth_next(r, &ev)) > 0) {
 		if (ev.type == TRUTH_READ || ev.type == TRUTH_WRITE)
-			trace_add(t, (uint64_t)ev.context << NAME_BITS | ev.value,
-				  ev.type == TRUTH_WRITE);
+			trace_add(t, name_of(file, ev.context, ev.value), ev.type == TRUTH_WRITE);
 		if (ev.type != TRUTH_MARK || !ev.context)
 			continue;
 		if (ev.value == VPATH_MARK_BEGIN)
@@ -344,7 +438,7 @@ static void read_log(struct trace *t, const char *file)
 			continue;
 		page = ev.addr / r.header.page_bytes;
 		for (i = 0; i < 1U << ev.order; i++)
-			trace_add(t, (uint64_t)ev.pid << NAME_BITS | (page + i),
+			trace_add(t, name_of(file, ev.pid, page + i),
 				  ev.flags & MMPATH_ACCESS_WRITE);
 	}
 	log_close(&r);
@@ -362,9 +456,12 @@ static void write_log(const struct trace *t, const char *file)
 	log_create(&w, file, &header);
 	for (i = 0; i < t->n; i++) {
 		name = t->name[t->page[i]];
+		if (program_of(name) >= LOG_MOST_PIDS)
+			die(EX_DATAERR, "%s: a recording has no program %u", file,
+			    program_of(name));
 		ev = (struct mmpath_event){
 			.addr = (name & ((1ULL << NAME_BITS) - 1)) * TRACE_PAGE_BYTES,
-			.pid = name >> NAME_BITS,
+			.pid = program_of(name),
 			.flags = t->write[i] ? MMPATH_ACCESS_WRITE : 0,
 		};
 		log_write(&w, &ev, 1);
@@ -388,24 +485,44 @@ int trace_format(const char *name)
 	return -1;
 }
 
-/* By the first bytes; what is not known is CSV. */
+static bool ends_in(const char *file, size_t length, const char *end)
+{
+	return length > strlen(end) && !strncmp(file + length - strlen(end), end, strlen(end));
+}
+
+/* libCacheSim's: x.oracleGeneral, x.oracleGeneral.bin, either of them with .zst behind it. */
+static bool is_called_oracle(const char *file)
+{
+	size_t length = strlen(file);
+
+	if (ends_in(file, length, ".zst"))
+		length -= strlen(".zst");
+	if (ends_in(file, length, ".bin"))
+		length -= strlen(".bin");
+	return ends_in(file, length, ".oracleGeneral");
+}
+
+/*
+ * By the first bytes of a plain file, else by its name; what is not known is CSV. The first
+ * bytes of a pipe would be missing when it is read.
+ */
 enum trace_format trace_guess(const char *file)
 {
-	size_t len = strlen(file);
+	enum trace_format format = is_called_oracle(file) ? TRACE_ORACLE : TRACE_CSV;
 	char magic[8] = "";
+	struct stat st;
+	bool plain;
 	FILE *f;
 
-	if (!strcmp(file, "-"))
-		return TRACE_CSV;
-	f = opened(file, "r");
+	if (!strcmp(file, "-") || (!stat(file, &st) && !S_ISREG(st.st_mode)))
+		return format;
+	f = opened(file, &plain);
 	if (fread(magic, 1, sizeof(magic), f) != sizeof(magic))
 		memset(magic, 0, sizeof(magic));
 	fclose(f);
 	if (!memcmp(magic, "PATHTRU", 7))
 		return TRACE_TRUTH;
-	if (!memcmp(magic, "MMPATH", 6) || !memcmp(magic, "\x28\xb5\x2f\xfd", 4))
-		return TRACE_LOG;
-	return len > 14 && !strcmp(file + len - 14, ".oracleGeneral") ? TRACE_ORACLE : TRACE_CSV;
+	return memcmp(magic, "MMPATH", 6) ? format : TRACE_LOG;
 }
 
 void trace_read(struct trace *t, const char *file, enum trace_format format)

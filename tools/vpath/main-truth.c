@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 
 #include "truth.h"
@@ -61,6 +62,15 @@ static int print(const struct truth_event *ev)
 		printf("%u %llx %c\n", ev->context, (unsigned long long)ev->value,
 		       ev->type == TRUTH_WRITE ? 'w' : 'r');
 	return ferror(stdout) ? EX_IOERR : 0;
+}
+
+/* @ret, or that what was printed did not get out. */
+static int printed(int ret)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return ret;
+	fputs("vpath-truth: cannot write the output\n", stderr);
+	return EX_IOERR;
 }
 
 /* Numbers for pages: a table of open addressing, at most half full */
@@ -163,19 +173,24 @@ static int summary(const char *file)
 	int ret = read_file(file, add);
 
 	print_sums();
-	return ret;
+	return printed(ret);
 }
 
 static int string(const char *file)
 {
-	int ret = read_file(file, add);
+	struct stat st;
+	int ret;
 
+	if (!stat(file, &st) && !S_ISREG(st.st_mode)) {
+		fprintf(stderr, "vpath-truth: %s: is no plain file, and would be read twice\n",
+			file);
+		return EX_NOINPUT;
+	}
+	ret = read_file(file, add);
 	if (ret)
 		return ret;
 	find_busiest();
-	ret = read_file(file, put);
-	if (!ret && fflush(stdout))
-		ret = EX_IOERR;
+	ret = printed(read_file(file, put));
 	fprintf(stderr, "%zu\n", names.used);
 	return ret;
 }
@@ -189,7 +204,7 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "--string"))
 		return string(file);
 	if (argc == 2 && file[0] != '-')
-		return read_file(file, print);
+		return printed(read_file(file, print));
 	fprintf(stderr, "usage: vpath-truth [--summary|--string] FILE\n");
 	return EX_USAGE;
 }

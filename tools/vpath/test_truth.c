@@ -122,6 +122,36 @@ static void test_damaged(void **state)
 	assert_int_equal(end, -EINVAL);
 }
 
+/* A page that no address has, as a writer would write it that knows no better. */
+static void test_beyond(void **state)
+{
+	struct truth_writer *w = truth_create(file);
+	struct truth_reader *r;
+	struct truth_event ev;
+
+	(void)state;
+	assert_non_null(w);
+	truth_page(w, UINT32_MAX, (1ULL << 52) - 1, false);
+	truth_page(w, 1, 1ULL << 52, false);
+	assert_int_equal(truth_finish(w), 0);
+	r = truth_open(file);
+	assert_non_null(r);
+	assert_int_equal(truth_next(r, &ev), 1);
+	assert_int_equal(ev.context, UINT32_MAX);
+	assert_int_equal(truth_next(r, &ev), -EINVAL);
+	truth_close(r);
+}
+
+static void test_full(void **state)
+{
+	struct truth_writer *w = truth_create("/dev/full");
+
+	(void)state;
+	assert_non_null(w);
+	truth_page(w, 1, 1, false);
+	assert_int_equal(truth_finish(w), -ENOSPC);
+}
+
 static void test_other_files(void **state)
 {
 	(void)state;
@@ -141,6 +171,8 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_beyond),
+		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_other_files),
 	};
 	int ret;

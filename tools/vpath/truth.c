@@ -16,6 +16,7 @@
 #define MAGIC		"PATHTRU1"
 #define MAGIC_LEN	8
 #define VARINT_MAX	10
+#define PAGE_END	(1ULL << 52)
 
 struct truth_writer {
 	FILE *file;
@@ -76,9 +77,10 @@ static void flush(struct truth_writer *w, ZSTD_EndDirective how)
 	do {
 		ZSTD_outBuffer out = { w->packed, sizeof(w->packed), 0 };
 
+		errno = EIO;
 		left = ZSTD_compressStream2(w->zstd, &out, &in, how);
 		if (ZSTD_isError(left) || fwrite(w->packed, 1, out.pos, w->file) != out.pos) {
-			w->error = EIO;
+			w->error = errno;
 			break;
 		}
 	} while (in.pos < in.size || (how == ZSTD_e_end && left));
@@ -227,13 +229,18 @@ int truth_next(struct truth_reader *r, struct truth_event *ev)
 	uint64_t v;
 	int ret;
 
-	while ((ret = get(r, &v)) > 0 && (v & 3) == TRUTH_CONTEXT)
+	while ((ret = get(r, &v)) > 0 && (v & 3) == TRUTH_CONTEXT) {
+		if (v >> 2 > UINT32_MAX)
+			return -EINVAL;
 		r->context = v >> 2;
+	}
 	if (ret <= 0)
 		return ret;
 	*ev = (struct truth_event){ v & 3, r->context, v >> 2 };
 	if (ev->type != TRUTH_MARK) {
 		r->page += ev->value >> 1 ^ -(ev->value & 1);
+		if (r->page >= PAGE_END)
+			return -EINVAL;
 		ev->value = r->page;
 	}
 	return 1;

@@ -61,7 +61,7 @@ test_track_pid() {
 	sleep 60 &
 	pid=$!
 	good "track PID" track $pid --duration 1
-	said "process $pid: watched for 1.. s, still there; 94.2 k records, .*tracking cost 4.2 %" \
+	said "process $pid: watched for [0-9.]* s, still there; 94.2 k records, .*tracking cost 4.2 %" \
 		"track PID says how long, and what it cost"
 	said "⠉⠉⠉" "track PID draws the curve"
 	said "/a file with blanks$" "track PID shows regions"
@@ -129,7 +129,7 @@ test_record() {
 	log make lossy "$tmp/lossy"
 	log raw "$tmp/lossy" "$PATHCTL_DEV"
 	good "record PID" record -o "$file" -d 1 $$
-	said "rec.log: 20 accesses (10 writes) of 1 process, 7 lost, in 1.. s" "record says what it got"
+	said "rec.log: 20 accesses (10 writes) of 1 process, 7 lost, in [0-9.]* s" "record says what it got"
 	log is "$file" "$PATHCTL_DEV"
 	result $? "the recording is as documented"
 	good "record --json" record -o "$file.zst" --json -d 1 $$
@@ -227,8 +227,52 @@ test_check() {
 	"$pathctl" replay --check "$tmp/a.log" >"$out" 2>"$err"
 	said "20 accesses (10 writes) of 1 process, 7 lost; .*driver test, pages of 4096 bytes" \
 		"replay --check says what is in it"
+	said "lost; 2026-11-2[0-9] ..:..:.., driver" "replay --check says when"
 	grep -q "one page in 8 was tracked" "$err"
 	result $? "replay --check says that pages were sampled"
+}
+
+# What readers have to know that others wrote.
+test_check_others() {
+	log make no-start "$tmp/a.log"
+	good "replay --check of what does not say when" replay --check "$tmp/a.log"
+	said "lost; when is not known, driver" "replay --check does not know either"
+	log make most-lost "$tmp/a.log"
+	good "replay --check of most that can be lost" replay --check "$tmp/a.log"
+	said "18446744073709551615 lost" "most that can be lost"
+	if command -v zstd >/dev/null; then
+		log make loop "$tmp/a.log"
+		zstd -qc --long=31 <"$tmp/a.log" >"$tmp/a.log.zst"
+		good "replay --check of zstd --long=31" replay --check "$tmp/a.log.zst"
+		said ": 6000 accesses" "what is in it"
+	else
+		skip "replay --check of zstd --long=31" "no zstd"
+	fi
+}
+
+# Where a recording may be written to. The link: who replaces the device does so for all.
+test_record_outputs() {
+	log make loop "$tmp/loop"
+	log raw "$tmp/loop" "$PATHCTL_DEV"
+	bad 74 "full: No space left" "a full device" record -o "$tmp/full" -d 1 $$
+	[ -L "$tmp/full" ]
+	result $? "a recording leaves the device in place"
+	mkfifo "$tmp/pipe.log"
+	timeout 20 cat "$tmp/pipe.log" >"$tmp/through.log" &
+	good "record into a pipe" record -o "$tmp/pipe.log" -d 1 $$
+	wait $!
+	[ -p "$tmp/pipe.log" ] && log is "$tmp/through.log" "$PATHCTL_DEV"
+	result $? "a recording goes through a pipe"
+	: >"$tmp/target.log"
+	ln -s target.log "$tmp/link.log"
+	good "record to a link" record -o "$tmp/link.log" -d 1 $$
+	[ -L "$tmp/link.log" ] && log is "$tmp/target.log" "$PATHCTL_DEV"
+	result $? "a recording goes through a link"
+	good "track PID to a link" track $$ -d 1 -o "$tmp/link.log" --csv "$tmp/full.csv" --svg "$tmp/full.svg"
+	[ -L "$tmp/link.log" ] && grep -q "still there" "$tmp/target.log"
+	result $? "a summary goes through a link"
+	bad 74 "full: No space left" "a summary, and no space" track $$ -d 1 -o "$tmp/full"
+	make_device
 }
 
 # bad_log KIND PATTERN: refused, and not a byte of it reaches the kernel
@@ -265,6 +309,7 @@ test_bad_logs() {
 	bad_log address "address 0x200000000000000"
 	bad_log last-address "order 1,"
 	bad_log lost-nothing "type 1"
+	bad_log too-many-lost "event 6001 is absurd: with it more than 2^64 - 1"
 	bad_log pages-64k "pages of 65536 bytes, but here they have 4096"
 	"$pathctl" record -o "$tmp/z.zst" -d 1 $$ >"$out" 2>"$err"
 	head -c 20 "$tmp/z.zst" >"$tmp/cut.zst"
@@ -272,7 +317,15 @@ test_bad_logs() {
 	(head -c 30 "$tmp/z.zst"; echo damage; tail -c +37 "$tmp/z.zst") >"$tmp/damaged.zst"
 	bad 65 "damaged" "a compressed recording damaged" replay "$tmp/damaged.zst"
 	bad 66 "No such file" "no recording" replay "$tmp/nosuch.log"
-	bad 66 "no file" "a directory" replay "$tmp"
+	bad 66 "no plain file" "a directory" replay "$tmp"
+	mkfifo "$tmp/fifo.log"
+	bad 66 "no plain file" "a pipe that nobody writes to" replay --check "$tmp/fifo.log"
+	head -c -4 "$tmp/z.zst" >"$tmp/cut.zst"
+	bad 65 "cut off" "a compressed recording without its checksum" replay --check "$tmp/cut.zst"
+	head -c -1 "$tmp/z.zst" >"$tmp/cut.zst"
+	bad 65 "cut off" "with a part of its checksum" replay --check "$tmp/cut.zst"
+	(cat "$tmp/z.zst"; echo more) >"$tmp/more.zst"
+	bad 65 "damaged" "with something behind it" replay --check "$tmp/more.zst"
 	bad 64 "which recording" "no name" replay
 	use_driver emul
 }
@@ -333,7 +386,9 @@ test_device() {
 	test_record_ends
 	test_record_dropped
 	test_record_errors
+	test_record_outputs
 	test_check
+	test_check_others
 	test_bad_logs
 	test_log_mutations
 	test_replay

@@ -19,8 +19,9 @@ MAGIC = b"MMPATH\r\n"
 BASE = 0x100000000000
 
 
-def header(magic=MAGIC, version=1, size=64, event=16, page=4096, driver=b"test"):
-    return HEADER.pack(magic, version, size, event, page, 1795273401 * 10 ** 9, driver)
+def header(magic=MAGIC, version=1, size=64, event=16, page=4096, driver=b"test",
+           started=1795273401 * 10 ** 9):
+    return HEADER.pack(magic, version, size, event, page, started, driver)
 
 
 def access(page, pid=42, order=0, flags=0, addr=None):
@@ -67,6 +68,8 @@ KINDS = {
     "lossy": lambda: header() + b"".join(LOOP[:10] + [lost(7)] + LOOP[10:20]) + end(21, 2048, 3),
     "longer-header": lambda: header(size=80) + b"tomorrow's thing" + b"".join(LOOP) + end(6000),
     "many": lambda: whole([access(0, pid) for pid in range(1, 1500)]),
+    "no-start": lambda: whole(LOOP, started=0),
+    "most-lost": lambda: whole(LOOP + [lost(1 << 63), lost((1 << 63) - 1)]),
     # none of these is a recording
     "nothing": lambda: b"",
     "short": lambda: header()[:40],
@@ -92,6 +95,7 @@ KINDS = {
     "address": lambda: whole(LOOP + [access(0, addr=1 << 57)]),
     "last-address": lambda: whole(LOOP + [access(0, addr=(1 << 57) - 4096, order=1)]),
     "lost-nothing": lambda: whole(LOOP + [lost(0)]),
+    "too-many-lost": lambda: whole(LOOP + [lost(1 << 63), lost(1 << 63)]),
     # good ones that this machine refuses
     "pages-64k": lambda: whole([access(0, addr=1 << 32)], page=65536),
     "beyond": lambda: whole([access(0), access(0, addr=1 << 56)]),
