@@ -31,6 +31,13 @@
  *
  * A huge page has one PAB entry, in a PAB of its own, of the same reach.
  *
+ * An instruction completes when all its pages are accessible at once. It has six
+ * at most: code, source and destination may each lie across a boundary. (Gathers
+ * and scatters remember which elements are done.) They may all be of one set, and
+ * what enters a set pushes out what entered it first. So each set of both PABs
+ * has at least EMUL_MIN_WAYS entries, however few the PAB has of a coarse sample:
+ * its reach is greater then than that of all its entries at the finest.
+ *
  * Locks: the PAB's is taken inside page table locks; two page table locks are
  * never nested. Everything else: see core.c.
  */
@@ -61,6 +68,7 @@ enum emul_param {
 
 #define EMUL_MAX_FILTER		256
 #define EMUL_HUGE_WAYS		16U
+#define EMUL_MIN_WAYS		8U	/* more than the pages of one instruction */
 #define EMUL_SCAN_SHARE		128	/* scan for at most 1/128 of the time */
 #define EMUL_BITE		(256UL << 20)	/* of address space, without letting mmap_lock go */
 #define EMUL_MIN_SAMPLE		256	/* pages; fewer say little */
@@ -72,7 +80,7 @@ enum emul_param {
 
 static struct mmpath_param emul_params[NR_EMUL_PARAMS + 1] = {
 	[EMUL_PAB_ENTRIES]	= { "pab_entries", 2048, 16, 1 << 20, true },
-	[EMUL_PAB_WAYS]		= { "pab_ways", 16, 1, 64, true },
+	[EMUL_PAB_WAYS]		= { "pab_ways", 16, EMUL_MIN_WAYS, 64, true },
 	[EMUL_FILTER_ENTRIES]	= { "filter_entries", 64, 0, EMUL_MAX_FILTER, false },
 	[EMUL_LOG_ENTRIES]	= { "log_entries", 1024, 64, 1 << 16, true },
 	[EMUL_SAMPLE_SHIFT]	= { "sample_shift", 0, 0, MMPATH_MAX_SHIFT, false },
@@ -128,10 +136,20 @@ static unsigned long emul_param(enum emul_param which)
 
 /* The page access buffer and the filter */
 
-static void emul_pab_shape(struct emul_pab *pab, unsigned long entries, unsigned int ways)
+/* Of a PAB of so many pages, when each entry stands for 2^@shift. */
+static unsigned int emul_pab_size(unsigned int entries, unsigned int shift)
 {
-	entries = max(entries, 1UL);
-	pab->ways = min_t(unsigned long, ways, entries);
+	return max(entries >> shift, EMUL_MIN_WAYS);
+}
+
+static unsigned int emul_huge_shift(unsigned int shift)
+{
+	return max_t(unsigned int, shift, PMD_ORDER);
+}
+
+static void emul_pab_shape(struct emul_pab *pab, unsigned int entries, unsigned int ways)
+{
+	pab->ways = clamp(ways, EMUL_MIN_WAYS, entries);
 	pab->nr_sets = entries / pab->ways;
 	memset(pab->page, 0, entries * sizeof(*pab->page));
 	memset(pab->hand, 0, pab->nr_sets * sizeof(*pab->hand));
@@ -140,20 +158,34 @@ static void emul_pab_shape(struct emul_pab *pab, unsigned long entries, unsigned
 /* Empty both PABs, for one page in 2^@shift. */
 static void emul_reshape(struct emul *e, unsigned int shift)
 {
+	unsigned int huge_shift = emul_huge_shift(shift);
+
 	spin_lock(&e->lock);
 	WRITE_ONCE(e->shift, shift);
-	emul_pab_shape(&e->pab, e->pab_entries >> shift, e->pab_ways);
-	emul_pab_shape(&e->huge, e->pab_entries >> max_t(unsigned int, shift, PMD_ORDER),
-		       EMUL_HUGE_WAYS);
+	emul_pab_shape(&e->pab, emul_pab_size(e->pab_entries, shift), e->pab_ways);
+	emul_pab_shape(&e->huge, emul_pab_size(e->pab_entries, huge_shift), EMUL_HUGE_WAYS);
 	memset(e->filter, 0, sizeof(e->filter));
 	spin_unlock(&e->lock);
 }
 
-static int emul_pab_alloc(struct emul_pab *pab, unsigned long entries)
+/* For the finest sample: coarser ones need no more. */
+static int emul_pab_alloc(struct emul_pab *pab, unsigned int entries)
 {
-	pab->page = kvcalloc(max(entries, 1UL), sizeof(*pab->page), GFP_KERNEL);
-	pab->hand = kvcalloc(max(entries, 1UL), sizeof(*pab->hand), GFP_KERNEL);
+	pab->page = kvcalloc(entries, sizeof(*pab->page), GFP_KERNEL);
+	pab->hand = kvcalloc(entries, sizeof(*pab->hand), GFP_KERNEL);
 	return pab->page && pab->hand ? 0 : -ENOMEM;
+}
+
+static int emul_pabs_alloc(struct emul *e)
+{
+	return emul_pab_alloc(&e->pab, emul_pab_size(e->pab_entries, 0)) ?:
+	       emul_pab_alloc(&e->huge, emul_pab_size(e->pab_entries, emul_huge_shift(0)));
+}
+
+/* Pages that a PAB holds, those outside of the sample among them. */
+static unsigned long emul_pab_reach(const struct emul_pab *pab, unsigned int shift)
+{
+	return (unsigned long)pab->ways * pab->nr_sets << shift;
 }
 
 static void emul_pab_free(struct emul_pab *pab)
@@ -631,6 +663,17 @@ static void emul_protect_rest(struct emul *e, struct vm_area_struct *vma,
 		emul_walk_pmd(pmd, start, end, &walk);
 }
 
+/* The reach is the greatest that there was: the curve counts from there on. */
+static void emul_raise_reach(struct mmpath_ctx *ctx, bool huge)
+{
+	const struct emul *e = ctx->drv_data;
+	unsigned long reach = huge ? emul_pab_reach(&e->huge, emul_huge_shift(e->shift)) :
+				     emul_pab_reach(&e->pab, e->shift);
+
+	if (reach > READ_ONCE(ctx->pab_reach))
+		WRITE_ONCE(ctx->pab_reach, reach);
+}
+
 static void emul_enter(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 		       unsigned long address, unsigned int flags, bool huge)
 {
@@ -645,9 +688,7 @@ static void emul_enter(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 	block = emul_block(e, page, huge);
 	if (!emul_pab_has(pab, page, block)) {
 		victim = emul_pab_insert(pab, page, block);
-		/* its entries are small pages, of which a huge one would be 512 */
-		if (huge)
-			WRITE_ONCE(ctx->pab_reach, max(e->pab_entries, 1UL << PMD_ORDER));
+		emul_raise_reach(ctx, huge);
 		if (huge || !emul_filter(e, page))
 			mmpath_log(ctx, mmpath_record(address, order, flags & FAULT_FLAG_WRITE));
 	}
@@ -950,8 +991,7 @@ static int emul_attach(struct mmpath_ctx *ctx)
 	e->pab_entries = emul_param(EMUL_PAB_ENTRIES);
 	e->pab_ways = emul_param(EMUL_PAB_WAYS);
 	e->filter_entries = emul_param(EMUL_FILTER_ENTRIES);
-	if (emul_pab_alloc(&e->pab, e->pab_entries) ||
-	    emul_pab_alloc(&e->huge, e->pab_entries >> PMD_ORDER)) {
+	if (emul_pabs_alloc(e)) {
 		emul_free(e);
 		return -ENOMEM;
 	}

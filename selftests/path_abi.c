@@ -26,7 +26,7 @@ static const struct number numbers[] = {
 	{ "group_pages", 16, 1, 65536, true },
 	{ "sample_pages", 65536, 1024, 1 << 28 },
 	{ PATH_EMUL "pab_entries", 2048, 16, 1 << 20, true },
-	{ PATH_EMUL "pab_ways", 16, 1, 64, true },
+	{ PATH_EMUL "pab_ways", 16, 8, 64, true },
 	{ PATH_EMUL "filter_entries", 64, 0, 256 },
 	{ PATH_EMUL "log_entries", 1024, 64, 65536, true },
 	{ PATH_EMUL "sample_shift", 0, 0, 24 },

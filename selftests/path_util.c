@@ -410,7 +410,7 @@ void path_exact(unsigned int pab_entries)
 {
 	path_set("enabled", "0");
 	path_set("driver", "emul");
-	path_set(PATH_EMUL "pab_ways", "1");
+	path_set(PATH_EMUL "pab_ways", "8");
 	path_set(PATH_EMUL "pab_entries", "%u", pab_entries);
 	path_set(PATH_EMUL "pab_ways", "16");
 	path_set(PATH_EMUL "filter_entries", "0");

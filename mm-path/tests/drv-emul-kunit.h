@@ -17,8 +17,7 @@ static struct emul *kt_emul(struct kunit *test, unsigned int entries, unsigned i
 	spin_lock_init(&e->lock);
 	e->pab_entries = entries;
 	e->pab_ways = ways;
-	KUNIT_ASSERT_EQ(test, emul_pab_alloc(&e->pab, entries), 0);
-	KUNIT_ASSERT_EQ(test, emul_pab_alloc(&e->huge, entries >> 9), 0);
+	KUNIT_ASSERT_EQ(test, emul_pabs_alloc(e), 0);
 	emul_reshape(e, shift);
 	return e;
 }
@@ -50,7 +49,7 @@ static void kt_pab_fifo(struct kunit *test)
 /* Page 0 is a page like any other. */
 static void kt_pab_page_0(struct kunit *test)
 {
-	struct emul *e = kt_emul(test, 16, 4, 0);
+	struct emul *e = kt_emul(test, 16, 8, 0);
 
 	KUNIT_EXPECT_FALSE(test, emul_pab_has(&e->pab, 0, 0));
 	emul_pab_insert(&e->pab, 0, 0);
@@ -58,28 +57,51 @@ static void kt_pab_page_0(struct kunit *test)
 	kt_emul_free(e);
 }
 
-/* A page pushes out only pages of its set: 64 entries, 4 ways, 16 sets. */
+/* A page pushes out only pages of its set: 128 entries, 8 ways, 16 sets. */
 static void kt_pab_associativity(struct kunit *test)
 {
-	struct emul *e = kt_emul(test, 64, 4, 0);
+	struct emul *e = kt_emul(test, 128, 8, 0);
 	u64 page;
 
 	KUNIT_EXPECT_EQ(test, e->pab.nr_sets, 16);
-	for (page = 0; page < 64; page++)
+	for (page = 0; page < 128; page++)
 		KUNIT_EXPECT_EQ(test, emul_pab_insert(&e->pab, page, page), 0);
-	/* four of its set, then those four again */
-	for (page = 64; page < 64 + 8 * 16; page += 16)
-		KUNIT_EXPECT_EQ(test, emul_pab_insert(&e->pab, page, page), page - 64 + 1);
-	for (page = 0; page < 64; page++)
+	/* eight of its set, then those eight again */
+	for (page = 128; page < 128 + 16 * 16; page += 16)
+		KUNIT_EXPECT_EQ(test, emul_pab_insert(&e->pab, page, page), page - 128 + 1);
+	for (page = 0; page < 128; page++)
 		KUNIT_EXPECT_EQ(test, emul_pab_has(&e->pab, page, page), page % 16 != 0);
 	kt_emul_free(e);
+}
+
+/* All pages of an instruction are accessible at once, whatever the settings. */
+static void kt_pab_one_instruction(struct kunit *test)
+{
+	const struct mmpath_param *entries = &emul_params[EMUL_PAB_ENTRIES];
+	const struct mmpath_param *ways = &emul_params[EMUL_PAB_WAYS];
+	unsigned int shift, w, n;
+	struct emul *e;
+
+	for (n = entries->min; n <= 8192; n *= 2) {
+		for (w = ways->min; w <= min_t(unsigned int, ways->max, n); w *= 2) {
+			e = kt_emul(test, n, w, 0);
+			for (shift = 0; shift <= MMPATH_MAX_SHIFT; shift++) {
+				emul_reshape(e, shift);
+				KUNIT_EXPECT_GE(test, e->pab.ways, 8);
+				KUNIT_EXPECT_GE(test, e->huge.ways, 8);
+				KUNIT_EXPECT_GE(test, e->pab.nr_sets, 1);
+				KUNIT_EXPECT_GE(test, e->huge.nr_sets, 1);
+			}
+			kt_emul_free(e);
+		}
+	}
 }
 
 /* Hot is what is in the buffer; with a sample, all of the block of what is. */
 static void kt_find_hot(struct kunit *test)
 {
 	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
-	struct emul *e = kt_emul(test, 64, 4, 3);
+	struct emul *e = kt_emul(test, 64, 8, 3);
 	u64 page[24], sampled = mmpath_sample_of_block(5, 3);
 	bool hot[24] = { };
 	unsigned int i;
@@ -103,18 +125,37 @@ static void kt_find_hot(struct kunit *test)
 	kt_emul_free(e);
 }
 
-/* With the sample the buffer shrinks: its reach in memory stays. */
+/* With the sample the buffer shrinks: its reach in memory stays, while it can. */
 static void kt_pab_sampled(struct kunit *test)
 {
-	struct emul *e = kt_emul(test, 2048, 16, 4);
+	struct emul *e = kt_emul(test, 8192, 16, 4);
 
-	KUNIT_EXPECT_EQ(test, e->pab.nr_sets * e->pab.ways, 2048 >> 4);
-	KUNIT_EXPECT_EQ(test, e->huge.nr_sets * e->huge.ways, 4);
+	KUNIT_EXPECT_EQ(test, e->pab.nr_sets * e->pab.ways, 8192 >> 4);
+	KUNIT_EXPECT_EQ(test, emul_pab_reach(&e->pab, 4), 8192);
+	KUNIT_EXPECT_EQ(test, e->huge.nr_sets * e->huge.ways, 16);
+	KUNIT_EXPECT_EQ(test, emul_pab_reach(&e->huge, emul_huge_shift(4)), 8192);
 	emul_reshape(e, 11);
-	KUNIT_EXPECT_EQ(test, e->pab.nr_sets * e->pab.ways, 1);
-	KUNIT_EXPECT_EQ(test, e->huge.nr_sets * e->huge.ways, 1);
-	emul_reshape(e, MMPATH_MAX_SHIFT);
-	KUNIT_EXPECT_EQ(test, e->pab.nr_sets * e->pab.ways, 1);
+	KUNIT_EXPECT_EQ(test, emul_pab_reach(&e->pab, 11), 8 << 11);
+	KUNIT_EXPECT_EQ(test, emul_pab_reach(&e->huge, emul_huge_shift(11)), 8 << 11);
+	kt_emul_free(e);
+}
+
+/* The reach of a context is what the buffer has held at most. */
+static void kt_reach(struct kunit *test)
+{
+	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct emul *e = kt_emul(test, 1024, 16, 0);
+
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	ctx->drv_data = e;
+	emul_raise_reach(ctx, false);
+	KUNIT_EXPECT_EQ(test, ctx->pab_reach, 1024);
+	emul_reshape(e, 10);
+	emul_raise_reach(ctx, false);
+	KUNIT_EXPECT_EQ(test, ctx->pab_reach, 8 << 10);
+	emul_reshape(e, 0);
+	emul_raise_reach(ctx, true);
+	KUNIT_EXPECT_EQ(test, ctx->pab_reach, 8 << 10);
 	kt_emul_free(e);
 }
 
@@ -297,7 +338,9 @@ static struct kunit_case kt_emul_cases[] = {
 	KUNIT_CASE(kt_pab_fifo),
 	KUNIT_CASE(kt_pab_page_0),
 	KUNIT_CASE(kt_pab_associativity),
+	KUNIT_CASE(kt_pab_one_instruction),
 	KUNIT_CASE(kt_pab_sampled),
+	KUNIT_CASE(kt_reach),
 	KUNIT_CASE(kt_find_hot),
 	KUNIT_CASE(kt_filter_lru),
 	KUNIT_CASE(kt_huge_sampled),
