@@ -247,11 +247,9 @@ void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, uns
 		if (page - spot.first >= spot.nr)
 			mmpath_find_spot(ctx, &spot, page, mmpath_least_shift(ctx));
 		rank = mmpath_rank(page);
-		if (!mmpath_rank_sampled(rank, spot.shift)) {
-			/* in no stack's sample: its region counts it, and that is all */
-			spot.region->records++;
+		/* in no stack's sample */
+		if (!mmpath_rank_sampled(rank, spot.shift))
 			continue;
-		}
 		mmpath_record_in_domains(ctx, records[i]);
 		if (mmpath_rank_sampled(rank, ctx->shift))
 			mmpath_feed_page(ctx, spot.region, page, rank,

@@ -357,12 +357,13 @@ void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen
 
 /*
  * The epoch is over. Accesses that no curve tells anything about wait for an epoch that
- * does.
+ * does, but for the first touches among them.
  */
 static inline void mmpath_seen_close(struct mmpath_seen *s, const struct mmpath_counted *c)
 {
-	if (s->as != MMPATH_SEEN_ACCESSES || c->now || c->epoch)
+	if (s->as != MMPATH_SEEN_ACCESSES || c->now > c->cold || c->epoch)
 		*s = (struct mmpath_seen){ };
+	s->all -= min(s->all, c->cold);
 }
 
 void mmpath_mrc_close_epoch(struct mmpath_mrc *m);
@@ -411,7 +412,7 @@ struct mmpath_region {
 	enum mmpath_region_kind kind;
 	u64 nr_mapped;			/* pages in its extents; 0 for rest */
 	u64 first, last;		/* lowest and highest page of its extents */
-	u64 records;
+	u64 records;			/* in its curve until it stopped */
 	u64 footprint;			/* the most the LRU stack held before a burst ended */
 	bool stopped;			/* an allocation failed: no model any more */
 	bool resumed;			/* a burst has ended: a new page may not be one */

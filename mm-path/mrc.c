@@ -32,8 +32,9 @@
  *	n(b + 1) = n(b) - e(b) - open(b)
  *
  * which without open intervals is the sum above. A pause is made up for by
- * scaling the epoch's counts to the whole of it; an epoch that is all pause is like the
- * one before it. See mmpath_mrc_make_up().
+ * scaling the epoch's counts to the whole of it, but for first touches, of which there are
+ * no more than pages; an epoch that is all pause is like the one before it. See
+ * mmpath_mrc_make_up().
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -269,13 +270,14 @@ static void bin_scale(struct mmpath_mrc_bin *bin, u64 num, u64 den)
 		bin->now = mmpath_mul_div(bin->now, num, den);
 }
 
-/* What was counted in this epoch stands for @num / @den times as much. */
+/* What was counted in this epoch stands for @num / @den times as much; first touches do not. */
 static void mrc_scale(struct mmpath_mrc *m, u64 num, u64 den)
 {
 	u32 i;
 
-	bin_scale(&m->cold, num, den);
+	m->records.now -= m->cold.now;
 	bin_scale(&m->records, num, den);
+	m->records.now += m->cold.now;
 	for (i = 0; i < m->nr_bins; i++) {
 		bin_scale(&m->bins[i], num, den);
 		if (m->open)
@@ -322,15 +324,18 @@ static void mrc_share(struct mmpath_mrc *m, const struct mmpath_counted *c)
 	}
 }
 
-/* How much should have been counted? */
+/*
+ * How much should have been counted, beside first touches? Those are as many as new pages,
+ * which a burst has seen or not; they are no part of what goes on when nobody looks.
+ */
 static u64 count_of_all(const struct mmpath_seen *seen, const struct mmpath_counted *c)
 {
-	u64 count = c->begun;
+	u64 count = c->begun > c->cold ? c->begun - c->cold : 0;
 
 	if (seen->as == MMPATH_SEEN_ACCESSES)
-		count = seen->all;
+		count = seen->all > c->cold ? seen->all - c->cold : 0;
 	else if (seen->as == MMPATH_SEEN_TIME && seen->part)
-		count = mmpath_mul_div(c->begun, seen->all, seen->part);
+		count = mmpath_mul_div(count, seen->all, seen->part);
 	return min(count, MMPATH_MRC_MOST);
 }
 
@@ -343,7 +348,7 @@ static bool nearer(u64 x, u64 a, u64 b)
 }
 
 /**
- * mmpath_unseen_close() - the epoch is over: was it one that nothing was counted in?
+ * mmpath_unseen_close() - the epoch is over: was it one that only first touches were counted in?
  * @u: the epochs like that before it
  * @seen: how much there was in this one
  * @c: what was counted; sets .moved
@@ -359,7 +364,7 @@ void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen
 	unsigned int i;
 
 	c->moved = 0;
-	if (!c->now && all && c->epoch) {
+	if (c->now == c->cold && all && c->epoch) {
 		if (u->nr == MMPATH_UNSEEN_EPOCHS)
 			memmove(u->all, u->all + 1, --u->nr * sizeof(u->all[0]));
 		u->all[u->nr++] = all;
@@ -381,27 +386,29 @@ void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen
  *
  * What was not counted, because the driver paused, pages were not in its sample, or their last
  * touch was before the burst, was like what was; or if nothing was counted, like the epoch
- * before, see mmpath_unseen_close(). A sample of pages with more or fewer accesses than the
- * others' is set right by that, too (as in Waldspurger et al., FAST'15, 3.3, but there the
- * difference goes to the smallest distance). Once more with the same @seen changes nothing.
+ * before, see mmpath_unseen_close(). First touches stay as many as were counted: a page has
+ * one, and one that was in a pause is not made up for. A sample of pages with more or fewer
+ * accesses than the others' is set right by that, too (as in Waldspurger et al., FAST'15, 3.3,
+ * but there the difference goes to the smallest distance). Once more with the same @seen
+ * changes nothing.
  * Before mmpath_mrc_close_epoch(); makes up for MMPATH_MRC_MOST_SCALE times as much as was
  * counted, at most.
  */
 void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 			const struct mmpath_counted *c)
 {
-	u64 num = count_of_all(seen, c), den = c->now ?: c->epoch;
+	u64 now = c->now - c->cold, num = count_of_all(seen, c), den = now ?: c->epoch;
 
-	if (c->moved && c->epoch && c->now > c->cold)
+	if (c->moved && c->epoch && now)
 		mrc_share(m, c);
-	if (!num || !den || num == c->now)
+	if (!num || !den || num == now)
 		return;
 	/* a burst that took no time stands for any: the counts must not overflow */
 	if (div64_u64(num, den) >= MMPATH_MRC_MOST_SCALE) {
 		num = MMPATH_MRC_MOST_SCALE;
 		den = 1;
 	}
-	if (c->now)
+	if (now)
 		mrc_scale(m, num, den);
 	else
 		mrc_repeat(m, num, den);

@@ -107,6 +107,7 @@ static void region_release(struct mmpath_regions *rs, struct mmpath_region *regi
 
 static void region_stop(struct mmpath_regions *rs, struct mmpath_region *region)
 {
+	region->records = mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_TOTAL);
 	region_release(rs, region);
 	region->stopped = true;
 	rs->nr_stopped++;
@@ -540,7 +541,6 @@ static int region_touch(struct mmpath_region *region, u64 page, u64 rank, bool a
 void mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region, u64 page,
 			 u64 rank, bool again)
 {
-	region->records++;
 	if (!region->stopped && region_touch(region, page, rank, again))
 		region_stop(rs, region);
 }
@@ -590,12 +590,19 @@ void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift)
 	}
 }
 
+/* Before its stack is emptied */
+static void region_note(struct mmpath_region *region)
+{
+	region->footprint = max(region->footprint, mmpath_stack_footprint(&region->lru));
+	region->resumed |= region->lru.nr_pages > 0;
+}
+
 /**
  * mmpath_regions_reset() - empty all stacks
  * @rs: the regions
  * @shift: one page in 2^@shift from now on, finer or coarser
  *
- * Curves stay.
+ * Curves stay. What is touched next may not be touched first, as after a burst.
  */
 void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift)
 {
@@ -605,6 +612,7 @@ void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift)
 	list_for_each_entry(region, &rs->list, node) {
 		if (region->stopped)
 			continue;
+		region_note(region);
 		mmpath_stack_reset(&region->lru, shift);
 		mmpath_mru_reset(&region->mru, shift);
 	}
@@ -612,10 +620,8 @@ void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift)
 
 static void region_end_burst(struct mmpath_region *region)
 {
-	u64 pages = mmpath_stack_footprint(&region->lru);
-
-	region->footprint = max(region->footprint, pages);
-	mmpath_mrc_censor(&region->lru_mrc, pages);
+	region_note(region);
+	mmpath_mrc_censor(&region->lru_mrc, mmpath_stack_footprint(&region->lru));
 	mmpath_mrc_censor(&region->mru_mrc, (u64)region->mru.nr_pages << region->mru.shift);
 	mmpath_stack_reset(&region->lru, region->lru.shift);
 	mmpath_mru_reset(&region->mru, region->mru.shift);

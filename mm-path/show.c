@@ -54,6 +54,12 @@ static u64 mmpath_curve_end(const struct mmpath_mrc *mrc, u64 footprint)
 	return max(mmpath_mrc_end(mrc), roundup(footprint, mrc->group_pages));
 }
 
+/* Those in pauses were not counted; but each page that is known of had one. */
+static u64 mmpath_first_touches(const struct mmpath_mrc *mrc, u64 footprint)
+{
+	return max(mmpath_mrc_cold(mrc, MMPATH_MRC_TOTAL), footprint);
+}
+
 /**
  * mmpath_show_words() - print words, one of them in brackets
  * @m: where to
@@ -100,7 +106,7 @@ static void mmpath_take_mrc(struct mmpath_mrc_text *text, struct mmpath_domain *
 
 	mutex_lock(&dom->lock);
 	text->records = mmpath_mrc_records(mrc, MMPATH_MRC_TOTAL);
-	text->cold = mmpath_mrc_cold(mrc, MMPATH_MRC_TOTAL);
+	text->cold = mmpath_first_touches(mrc, dom->footprint);
 	text->footprint = dom->footprint;
 	text->resolved_from = max(dom->reach, 1UL << dom->lru.shift);
 	text->group_pages = mrc->group_pages;
@@ -218,6 +224,8 @@ static void mmpath_show_region(struct seq_file *m, struct mmpath_domain *dom,
 			       struct mmpath_ctx *ctx, const struct mmpath_region *region,
 			       bool look)
 {
+	u64 footprint;
+
 	seq_printf(m, "%d %u %s ", ctx->pid, region->id, mmpath_kind_names[region->kind]);
 	if (look && region->kind != MMPATH_REGION_REST)
 		seq_printf(m, "%llx %llx", region->first << PAGE_SHIFT,
@@ -228,9 +236,10 @@ static void mmpath_show_region(struct seq_file *m, struct mmpath_domain *dom,
 	if (region->stopped) {
 		seq_printf(m, "0 %llu 0 0 nomem ", region->records);
 	} else {
-		seq_printf(m, "%llu %llu %llu %u ok ", mmpath_region_footprint(region),
-			   region->records, mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL),
-			   region->lru.shift);
+		footprint = mmpath_region_footprint(region);
+		seq_printf(m, "%llu %llu %llu %u ok ", footprint,
+			   mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_TOTAL),
+			   mmpath_first_touches(&region->lru_mrc, footprint), region->lru.shift);
 	}
 	mmpath_show_pool(m, dom, ctx, region);
 	if (look && region->kind != MMPATH_REGION_REST)

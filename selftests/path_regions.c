@@ -315,6 +315,35 @@ static int t_late(void)
 	return result(region_of(p, &r) && path_ge(r.footprint, 512));
 }
 
+/*
+ * Most of its first touches are in a pause, and so are nearly all of the others: those
+ * that were seen stand for all, but of first touches there are no more than pages.
+ */
+static int t_paused(void)
+{
+	const unsigned long pages = 8192;
+	unsigned long end = path_now_ms() + 20000;
+	char *p = path_map(pages * PAGE, false);
+	struct path_region r;
+	bool good;
+
+	path_set(PATH_EMUL "overhead_target", "1");
+	path_set("epoch_ms", "500");
+	path_track(cg, false);
+	path_track(cg, true);
+	do {
+		touch(p, pages * PAGE);
+		if (!region_of(p, &r))
+			return KSFT_FAIL;
+	} while (r.records < 10 * pages && path_now_ms() < end);
+	path_set("epoch_ms", "200");
+	path_set(PATH_EMUL "overhead_target", "0");
+	good = r.cold >= r.footprint && r.cold <= pages && r.records >= 10 * pages;
+	ksft_print_msg("%lu pages: records %lu (at least %lu), footprint %lu <= cold %lu\n",
+		       pages, r.records, 10 * pages, r.footprint, r.cold);
+	return !good;
+}
+
 static const struct {
 	const char *name;
 	int (*fn)(void);
@@ -334,6 +363,7 @@ static const struct {
 	{ "file name, with a blank", t_file },
 	{ "no name", t_nameless },
 	{ "mapped before it was tracked", t_late },
+	{ "first touches, with pauses", t_paused },
 };
 
 static int run_one(void *arg)

@@ -414,8 +414,9 @@ static void test_scale(void **state)
 	make_up_time(&f, 7, 2);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_int_equal(total(&f, 0), 45);
-	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_EPOCH), 14);
-	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_EPOCH), 49);
+	/* a page is touched first once, however short the burst */
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_EPOCH), 4);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_EPOCH), 39);
 	/* pages of the sample were used more than others */
 	mmpath_mrc_add(&f.m, 2, 30);
 	make_up(&f, 20);
@@ -430,6 +431,10 @@ static void test_scale(void **state)
 	/* for ever, in no time */
 	mmpath_mrc_add(&f.m, 2, 10);
 	make_up(&f, U64_MAX);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_true(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0) == 10 * MMPATH_MRC_MOST_SCALE);
+	mmpath_mrc_add(&f.m, 2, 10);
+	make_up_time(&f, U64_MAX, 1);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_true(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0) == 10 * MMPATH_MRC_MOST_SCALE);
 	/* more than can be */
@@ -451,7 +456,7 @@ static void test_repeat(void **state)
 	mmpath_mrc_add(&f.m, 2, 10);
 	mmpath_mrc_add(&f.m, 40, 6);
 	mmpath_mrc_add(&f.m, MMPATH_COLD, 4);
-	make_up(&f, 80);
+	make_up(&f, 64 + 4);
 	mmpath_mrc_close_epoch(&f.m);
 	for (i = 0; i < 2; i++) {
 		make_up(&f, 32);
@@ -461,24 +466,58 @@ static void test_repeat(void **state)
 		assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 16), 12);
 		assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_EPOCH), 0);
 	}
-	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 16);
-	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 4);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 68 + 2 * 32);
 	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_TOTAL, 16), 24 + 2 * 12);
 	/* first touches tell nothing of them; then it turns out that they were like this one */
 	mmpath_mrc_add(&f.m, MMPATH_COLD, 5);
 	make_up(&f, 5);
-	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32 + 5);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 68 + 2 * 32 + 5);
 	mmpath_mrc_add(&f.m, 40, 25);
 	make_up(&f, 30);
 	mmpath_mrc_close_epoch(&f.m);
-	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 80 + 2 * 32 + 30);
-	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 16 + 5);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 68 + 2 * 32 + 30);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 4 + 5);
 	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_TOTAL, 16), 24 + 64 + 25);
 	/* once */
 	mmpath_mrc_add(&f.m, 2, 10);
 	make_up(&f, 10);
 	mmpath_mrc_close_epoch(&f.m);
 	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_TOTAL, 16), 24 + 64 + 25);
+	fixture_destroy(&f);
+}
+
+/* First touches only: the others, of which some were seen and some were not, are as before. */
+static void test_first_touches_only(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 1);
+	/* nothing was before: they wait */
+	mmpath_mrc_add(&f.m, MMPATH_COLD, 100);
+	make_up(&f, 400);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_TOTAL), 100);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_TOTAL), 100);
+	mmpath_mrc_add(&f.m, 2, 10);
+	mmpath_mrc_add(&f.m, 5, 30);
+	make_up(&f, 40);
+	mmpath_mrc_close_epoch(&f.m);
+	mmpath_mrc_add(&f.m, MMPATH_COLD, 50);
+	make_up(&f, 130);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_EPOCH), 50);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_EPOCH), 130);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 0), 80);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 3), 60);
+	/* in a quarter of the time */
+	mmpath_mrc_add(&f.m, MMPATH_COLD, 1000);
+	mmpath_mrc_begin(&f.m, 10);
+	make_up_time(&f, 8, 2);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_cold(&f.m, MMPATH_MRC_EPOCH), 1000);
+	assert_int_equal(mmpath_mrc_records(&f.m, MMPATH_MRC_EPOCH), 1040);
 	fixture_destroy(&f);
 }
 
@@ -504,8 +543,9 @@ static void test_unseen(void **state)
 	assert_int_equal(moved(&u, 90, none), 0);
 	assert_int_equal(moved(&u, 11, none), 0);
 	assert_int_equal(moved(&u, 35, none), 0);
+	/* three of these are no first touches, and nothing tells about them */
 	assert_int_equal(moved(&u, 10, cold), 0);
-	assert_int_equal(moved(&u, 10, now), 11);
+	assert_int_equal(moved(&u, 10, now), 11 + 3);
 	assert_int_equal(moved(&u, 10, now), 0);
 	assert_int_equal(moved(&u, 90, none), 0);
 	assert_int_equal(moved(&u, 11, none), 0);
@@ -530,6 +570,7 @@ static void test_seen(void **state)
 {
 	const struct mmpath_seen more = { .all = 40, .as = MMPATH_SEEN_ACCESSES };
 	const struct mmpath_counted none = { .begun = 7 }, now = { .now = 1 }, before = { .epoch = 1 };
+	const struct mmpath_counted cold = { .begun = 9, .now = 9, .cold = 9 };
 	struct mmpath_seen seen = { .all = 2, .part = 1 };
 
 	(void)state;
@@ -546,6 +587,15 @@ static void test_seen(void **state)
 	assert_int_equal(seen.as, MMPATH_SEEN_TIME);
 	mmpath_seen_add(&seen, &more);
 	mmpath_seen_close(&seen, &now);
+	assert_int_equal(seen.all, 0);
+	/* first touches are told; of what else there was nothing is */
+	mmpath_seen_add(&seen, &more);
+	mmpath_seen_close(&seen, &cold);
+	assert_int_equal(seen.all, 40 - 9);
+	mmpath_seen_close(&seen, &cold);
+	mmpath_seen_close(&seen, &cold);
+	mmpath_seen_close(&seen, &cold);
+	mmpath_seen_close(&seen, &cold);
 	assert_int_equal(seen.all, 0);
 }
 
@@ -762,6 +812,7 @@ int main(void)
 		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_scale),
 		cmocka_unit_test(test_repeat),
+		cmocka_unit_test(test_first_touches_only),
 		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_seen),
 		cmocka_unit_test(test_seen_others),
