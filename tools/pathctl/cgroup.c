@@ -36,18 +36,24 @@ void cgroup_require_root(void)
 
 /* ---- which one ------------------------------------------------------- */
 
+/* That of the machine, or of the cgroup namespace, which may be tracked. */
+bool cgroup_is_root(const struct cgroup *cgroup)
+{
+	return !strcmp(cgroup->name, "/");
+}
+
 /* A name below the root, which may start with a slash as in /proc/PID/cgroup. */
 void cgroup_set(struct cgroup *cgroup, const char *name)
 {
 	size_t length;
 
 	name += strspn(name, "/");
-	cgroup->name = xdup(name);
 	length = strlen(name);
 	while (length && name[length - 1] == '/')
 		length--;
-	cgroup->name[length] = '\0';
-	cgroup->dir = xasprintf("%s/%s", cgroup_root(), cgroup->name);
+	cgroup->name = length ? xasprintf("%.*s", (int)length, name) : xdup("/");
+	cgroup->dir = length ? xasprintf("%s/%s", cgroup_root(), cgroup->name) :
+			       xdup(cgroup_root());
 	cgroup->session = NULL;
 }
 
@@ -149,7 +155,7 @@ int cgroup_write(const struct cgroup *cgroup, const char *file, const char *text
 static void die_missing(const struct cgroup *cgroup, const char *file)
 {
 	sysfs_require();
-	if (!*cgroup->name)
+	if (cgroup_is_root(cgroup))
 		die(EX_USAGE, "the root cgroup has no %s: name one below it", file);
 	if (!is_directory(cgroup->dir))
 		die(EX_NOINPUT, "cgroup %s is gone", cgroup->name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything that is counted, as OpenMetrics text.
+ * Everything that is counted, as text for Prometheus, or as OpenMetrics. They differ in what
+ * the name of a counter's family is, in a type that only one knows, and in how it ends.
  *
  * Families must not be mixed, so all cgroups are read first and each family is
  * printed over all of them. A cgroup's curve becomes a few gauges with stable
@@ -70,26 +71,79 @@ static void clear(struct samples *samples)
 
 /* ---- the format ------------------------------------------------------------ */
 
-static void family(const char *name, const char *type, const char *unit, const char *help)
+static bool openmetrics;
+
+enum type { GAUGE, COUNTER, STATESET };
+
+static bool ends_in(const char *name, const char *end)
 {
-	printf("# TYPE %s %s\n", name, type);
-	if (unit)
-		printf("# UNIT %s %s\n", name, unit);
-	printf("# HELP %s %s\n", name, help);
+	size_t length = strlen(name);
+
+	return length > strlen(end) && !strcmp(name + length - strlen(end), end);
+}
+
+static void print_unit(const char *name)
+{
+	static const char *const units[] = { "bytes", "ratio", "seconds" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (ends_in(name, units[i]))
+			printf("# UNIT %s %s\n", name, units[i]);
+}
+
+/* Samples of a counter have "_total" behind the name. */
+static void family(const char *name, enum type type, const char *help)
+{
+	static const char *const types[] = { "gauge", "counter", "stateset" };
+	const char *total = type == COUNTER && !openmetrics ? "_total" : "";
+
+	if (type == STATESET && !openmetrics)
+		type = GAUGE;
+	printf("# HELP %s%s %s\n", name, total, help);
+	printf("# TYPE %s%s %s\n", name, total, types[type]);
+	if (openmetrics)
+		print_unit(name);
+}
+
+/*
+ * Where programs that read metrics do not want the unit that a file has: theirs. To be freed,
+ * and what to multiply a value with.
+ */
+static char *metric_name(const char *prefix, const char *key, double *scale)
+{
+	static const struct {
+		const char *end, *unit;
+		double scale;
+	} units[] = {
+		{ "_ns", "_seconds", 1e-9 }, { "_us", "_seconds", 1e-6 },
+		{ "_ms", "_seconds", 1e-3 }, { "_kb", "_bytes", 1024 },
+	};
+	size_t i, length = strlen(key);
+
+	for (i = 0; i < ARRAY_SIZE(units); i++) {
+		if (!ends_in(key, units[i].end))
+			continue;
+		*scale = units[i].scale;
+		length -= strlen(units[i].end);
+		return xasprintf("%s%.*s%s", prefix, (int)length, key, units[i].unit);
+	}
+	*scale = 1;
+	return xasprintf("%s%s", prefix, key);
 }
 
 static void print_label(const char *name, const char *value)
 {
-	char *clean = printable(value), *c;
+	char *text = as_utf8(value), *c;
 
 	printf("%s=\"", name);
-	for (c = clean; *c; c++) {
-		if (*c == '"' || *c == '\\')
+	for (c = text; *c; c++) {
+		if (*c == '"' || *c == '\\' || *c == '\n')
 			putchar('\\');
-		putchar(*c);
+		putchar(*c == '\n' ? 'n' : *c);
 	}
 	putchar('"');
-	free(clean);
+	free(text);
 }
 
 static void cgroup_value(const char *name, const struct sample *sample, double value)
@@ -106,7 +160,7 @@ static void print_drivers(void)
 	size_t i, count, in_use;
 	char **names = driver_list(&count, &in_use);
 
-	family("path_driver", "stateset", NULL, "The driver in use.");
+	family("path_driver", STATESET, "The driver in use.");
 	for (i = 0; i < count; i++) {
 		fputs("path_driver{", stdout);
 		print_label("path_driver", names[i]);
@@ -124,15 +178,17 @@ static bool is_level(const char *counter)
 static void print_counter(const char *counter)
 {
 	bool level = is_level(counter);
-	char *file = xasprintf("stats/%s", counter), *name = xasprintf("path_%s", counter);
-	char *text = sysfs_read(file);
+	char *file = xasprintf("stats/%s", counter);
+	char *text = sysfs_read(file), *name;
 	uint64_t value;
+	double scale;
 
+	name = metric_name("path_", counter, &scale);
 	if (parse_u64(text, &value)) {
-		family(name, level ? "gauge" : "counter", NULL,
+		family(name, level ? GAUGE : COUNTER,
 		       level ? "Now, see /sys/kernel/mm/path/stats." :
 			       "Since boot, see /sys/kernel/mm/path/stats.");
-		printf("%s%s %llu\n", name, level ? "" : "_total", (unsigned long long)value);
+		printf("%s%s %.15g\n", name, level ? "" : "_total", value * scale);
 	}
 	free(text);
 	free(name);
@@ -144,7 +200,7 @@ static void print_machine(void)
 	size_t i, count;
 	char **counters = sysfs_list("stats", &count);
 
-	family("path_enabled", "gauge", NULL, "1 while page access tracking is on.");
+	family("path_enabled", GAUGE, "1 while page access tracking is on.");
 	printf("path_enabled %d\n", sysfs_u64("enabled") != 0);
 	print_drivers();
 	for (i = 0; i < count; i++)
@@ -155,26 +211,26 @@ static void print_machine(void)
 /* ---- cgroups ----------------------------------------------------------------- */
 
 struct stat_metric {
-	const char *key, *name, *unit, *help;
+	const char *key, *name, *help;
 	double scale;
 };
 
 static const struct stat_metric stat_metrics[] = {
-	{ "contexts", "path_cgroup_contexts", NULL, "Tracked address spaces.", 1 },
-	{ "records_per_sec", "path_cgroup_records_per_second", NULL,
+	{ "contexts", "path_cgroup_contexts", "Tracked address spaces.", 1 },
+	{ "records_per_sec", "path_cgroup_records_per_second",
 	  "Records per second in the last epoch.", 1 },
-	{ "overhead_now_permille", "path_cgroup_overhead_ratio", "ratio",
+	{ "overhead_now_permille", "path_cgroup_overhead_ratio",
 	  "What tracking cost in the last epoch, of CPU time.", 0.001 },
-	{ "coverage_permille", "path_cgroup_coverage_ratio", "ratio",
+	{ "coverage_permille", "path_cgroup_coverage_ratio",
 	  "Share of the pages that is tracked.", 0.001 },
-	{ "model_bytes", "path_cgroup_model_bytes", "bytes", "Memory of the models.", 1 },
+	{ "model_bytes", "path_cgroup_model_bytes", "Memory of the models.", 1 },
 };
 
 static void print_stat(const struct samples *samples, const struct stat_metric *metric)
 {
 	size_t i;
 
-	family(metric->name, "gauge", metric->unit, metric->help);
+	family(metric->name, GAUGE, metric->help);
 	for (i = 0; i < samples->count; i++)
 		if (keyed_get(&samples->list[i].path, metric->key))
 			cgroup_value(metric->name, &samples->list[i],
@@ -186,15 +242,15 @@ static void print_curve_sizes(const struct samples *samples)
 {
 	size_t i;
 
-	family("path_cgroup_records", "counter", NULL, "Records in the curve.");
+	family("path_cgroup_records", COUNTER, "Records in the curve.");
 	for (i = 0; i < samples->count; i++)
 		cgroup_value("path_cgroup_records_total", &samples->list[i],
 			     samples->list[i].curve.records);
-	family("path_cgroup_first_touches", "counter", NULL, "Pages touched for the first time.");
+	family("path_cgroup_first_touches", COUNTER, "Pages touched for the first time.");
 	for (i = 0; i < samples->count; i++)
 		cgroup_value("path_cgroup_first_touches_total", &samples->list[i],
 			     samples->list[i].curve.cold);
-	family("path_cgroup_footprint_bytes", "gauge", "bytes", "Pages ever touched.");
+	family("path_cgroup_footprint_bytes", GAUGE, "Pages ever touched.");
 	for (i = 0; i < samples->count; i++)
 		cgroup_value("path_cgroup_footprint_bytes", &samples->list[i],
 			     (double)samples->list[i].curve.footprint *
@@ -213,7 +269,7 @@ static void print_misses(const struct samples *samples)
 	static const char *const quarters[] = { "25%", "50%", "75%" };
 	size_t i, quarter;
 
-	family("path_cgroup_misses", "gauge", NULL,
+	family("path_cgroup_misses", GAUGE,
 	       "Misses since the start, had memory been the current usage, the limit, or a part of the footprint.");
 	for (i = 0; i < samples->count; i++) {
 		const struct sample *sample = &samples->list[i];
@@ -235,7 +291,7 @@ static void print_refaults(const struct samples *samples, const char *key, const
 	char *total = xasprintf("%s_total", name);
 	size_t i;
 
-	family(name, "counter", NULL, help);
+	family(name, COUNTER, help);
 	for (i = 0; i < samples->count; i++)
 		if (keyed_get(&samples->list[i].memory, key))
 			cgroup_value(total, &samples->list[i],
@@ -253,18 +309,19 @@ static bool is_policy_level(const char *key)
 static void print_policy(const struct samples *samples, const char *key)
 {
 	bool level = is_policy_level(key);
-	char *name = xasprintf("path_cgroup_%s", key);
+	double scale;
+	char *name = metric_name("path_cgroup_", key, &scale);
 	char *value = xasprintf("%s%s", name, level ? "" : "_total");
 	uint64_t count;
 	size_t i;
 
-	family(name, level ? "gauge" : "counter", NULL,
+	family(name, level ? GAUGE : COUNTER,
 	       level ? "Now, see memory.path.stat." : "So far, see memory.path.stat.");
 	for (i = 0; i < samples->count; i++) {
 		const char *text = keyed_get(&samples->list[i].path, key);
 
 		if (text && parse_u64(text, &count))
-			cgroup_value(value, &samples->list[i], count);
+			cgroup_value(value, &samples->list[i], count * scale);
 	}
 	free(value);
 	free(name);
@@ -308,11 +365,15 @@ static void print_cgroups(const struct samples *samples)
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { 0 } };
+	static const struct option options[] = {
+		{ "openmetrics", no_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
 	struct samples samples;
 
 	while (next_option(cmd, argc, argv, "h", options) != -1)
-		;
+		openmetrics = true;
 	if (optind < argc)
 		die(EX_USAGE, "metrics takes no argument \"%s\"", argv[optind]);
 	sysfs_require();
@@ -320,16 +381,19 @@ static int run(const struct command *cmd, int argc, char **argv)
 	print_machine();
 	if (samples.count)
 		print_cgroups(&samples);
-	puts("# EOF");
+	if (openmetrics)
+		puts("# EOF");
 	clear(&samples);
 	return EX_OK;
 }
 
 const struct command cmd_metrics = {
 	.name = "metrics",
-	.summary = "everything that is counted, as OpenMetrics text",
-	.help = "usage: pathctl metrics\n\n"
-		"Counters of the machine and of every tracked cgroup in the OpenMetrics text\n"
-		"format, for Prometheus and its like.\n",
+	.summary = "everything that is counted, as text for Prometheus",
+	.help = "usage: pathctl metrics [--openmetrics]\n\n"
+		"Counters of the machine and of every tracked cgroup in the text format of\n"
+		"Prometheus, which node_exporter reads from files (--collector.textfile.directory).\n\n"
+		"  --openmetrics   in the OpenMetrics text format\n\n"
+		"Bytes of a cgroup's name that are no UTF-8 are written as //xff.\n",
 	.run = run,
 };

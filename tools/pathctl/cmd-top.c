@@ -39,7 +39,7 @@ static bool collect_row(struct row *row, const struct cgroup *cgroup, double epo
 		return false;
 	}
 	memset(row, 0, sizeof(*row));
-	row->name = printable(cgroup->name);
+	row->name = xdup(cgroup->name);
 	row->contexts = keyed_u64(&stat, "contexts", 0);
 	row->records_per_sec = keyed_u64(&stat, "records_per_sec", 0);
 	row->overhead = keyed_u64(&stat, "overhead_now_permille", 0);
@@ -111,6 +111,7 @@ static void clear_frame(struct frame *frame)
 static void print_row(FILE *out, const struct row *row)
 {
 	char records[32], footprint[32], memory[32], misses[32];
+	char *name = printable(row->name);
 
 	fprintf(out, "%6llu %9s %8.1f%% %7.4g%% %10s %10s %9s  %s\n",
 		(unsigned long long)row->contexts,
@@ -118,7 +119,8 @@ static void print_row(FILE *out, const struct row *row)
 		row->overhead / 10.0, row->coverage / 10.0,
 		human_bytes(row->footprint, footprint, sizeof(footprint)),
 		human_bytes(row->memory, memory, sizeof(memory)),
-		human_count(row->misses_per_sec, misses, sizeof(misses)), row->name);
+		human_count(row->misses_per_sec, misses, sizeof(misses)), name);
+	free(name);
 }
 
 static void print_frame(FILE *out, const struct frame *frame)

@@ -66,7 +66,7 @@ static void find_parent(struct cgroup *parent)
 	for (;;) {
 		if (!access(parent->dir, W_OK) && hands_on_memory(parent))
 			return;
-		if (!*parent->name)
+		if (cgroup_is_root(parent))
 			break;
 		to_parent(parent);
 	}

@@ -29,6 +29,7 @@ _pathctl_options() {
 	top) echo --once --json --delay --help ;;
 	record) echo --output --duration --json --help ;;
 	replay) echo --check --misses --output --json --csv --svg --help ;;
+	metrics) echo --openmetrics --help ;;
 	*) echo --help ;;
 	esac
 }

@@ -69,6 +69,7 @@ bool parse_percent(const char *text, double *percent);
 const char *human_bytes(uint64_t bytes, char *buf, size_t size);
 const char *human_count(double count, char *buf, size_t size);
 char *printable(const char *text);
+char *as_utf8(const char *text);
 double seconds_now(void);
 void terminal_size(int *columns, int *lines);
 bool terminal_is_utf8(void);
@@ -82,7 +83,7 @@ FILE *open_output(const char *path);
 void close_output(FILE *out, const char *path);
 void close_stdout(void);
 
-/* JSON that cannot fail: bad UTF-8 is replaced, large numbers are clamped. */
+/* JSON that cannot fail: see as_utf8(); large numbers are clamped. */
 json_t *json_text(const char *text);
 json_t *json_u64(uint64_t value);
 json_t *json_number_or_text(const char *text);
@@ -178,7 +179,7 @@ json_t *command_json(char **argv);
 
 /* cgroup.c */
 struct cgroup {
-	char *name;		/* below the root, without a leading slash */
+	char *name;		/* below the root, without a leading slash; the root is "/" */
 	char *dir;
 	struct session *session;	/* not a cgroup, but reads like one */
 };
@@ -189,6 +190,7 @@ void cgroup_require_root(void);
 bool is_directory(const char *path);
 bool is_number(const char *text);
 bool names_only_a_pid(const char *argument);
+bool cgroup_is_root(const struct cgroup *cgroup);
 void cgroup_set(struct cgroup *cgroup, const char *name);
 void cgroup_find(struct cgroup *cgroup, const char *argument);
 void cgroup_of_pid(struct cgroup *cgroup, const char *pid);

@@ -428,6 +428,26 @@ char *printable(const char *text)
 	return new;
 }
 
+/*
+ * The text in UTF-8, to be freed. A byte that is none becomes //xff: as no name of a file or
+ * cgroup has an empty part, names that differ still do.
+ */
+char *as_utf8(const char *text)
+{
+	char *new = xalloc(5 * strlen(text) + 1), *out = new;
+	size_t length;
+
+	while (*text) {
+		length = utf8_length((const unsigned char *)text);
+		if (length)
+			out = mempcpy(out, text, length);
+		else
+			out += sprintf(out, "//x%02x", (unsigned char)*text);
+		text += length ? length : 1;
+	}
+	return new;
+}
+
 /* ---- the terminal ---------------------------------------------------- */
 
 static int environment_number(const char *name, int fallback)
@@ -508,7 +528,7 @@ json_t *json_text(const char *text)
 
 	if (value)
 		return value;
-	clean = printable(text);
+	clean = as_utf8(text);
 	value = json_string(clean);
 	free(clean);
 	return value;

@@ -9,7 +9,8 @@ line, 0 for yes. Why not is written to the file that is named when this starts.
   says FILE EXPRESSION  is that true of the document d?
   svg FILE              is it a picture?
   log WORD...           see log.py
-  metrics FILE          see metrics.py
+  metrics FILE FORMAT   is it prometheus or openmetrics?
+  cgroups FILE NAME...  is it of these cgroups, and no others?
   mutants COUNT FILE OUT
                         write OUT0/memory.path.mrc ...: the curve with some bytes changed
 """
@@ -57,7 +58,7 @@ def mutants(count, path, out):
 
 
 QUESTIONS = {"json": document, "says": says, "svg": svg, "log": log.main,
-             "metrics": metrics.check, "mutants": mutants}
+             "metrics": metrics.check, "cgroups": metrics.cgroups, "mutants": mutants}
 
 
 def words(stream):
