@@ -47,6 +47,10 @@ check check-all: DEPS += chromium prometheus zstd
 check: deps ## every test that CI runs, on the lab kernel
 	tools/check/check
 
+.PHONY: check-quick
+check-quick: deps ## what an edit in mm-path/ can break, in minutes
+	tools/check/check --quick
+
 check-all: DEPS += gcc-aarch64-linux-gnu bpftool clang debhelper dwarves libbpf-dev
 .PHONY: check-all
 check-all: deps ## the whole matrix: debug kernel, each patch, each symbol, arm64, W=1, C=2
