@@ -292,7 +292,7 @@ static bool mmpath_curve_unknown(struct mmpath_domain *dom)
 	mutex_lock(&dom->lock);
 	records = mmpath_mrc_records(&dom->mrc, MMPATH_MRC_EPOCH);
 	cold = mmpath_mrc_cold(&dom->mrc, MMPATH_MRC_EPOCH);
-	unknown = dom->stopped || !dom->nr_members || (records && records == cold);
+	unknown = !dom->nr_members || (records && records == cold);
 	mutex_unlock(&dom->lock);
 	return unknown;
 }

@@ -43,6 +43,7 @@
 
 #include <linux/delay.h>
 #include <linux/mmu_notifier.h>
+#include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -77,7 +78,8 @@ const char * const mmpath_stat_names[NR_MMPATH_STATS] = {
 	[MMPATH_RECORDS]		= "records",
 	[MMPATH_FAULTS]			= "faults",
 	[MMPATH_DROPPED_LOG_FULL]	= "dropped_log_full",
-	[MMPATH_STOPPED_NOMEM]		= "stopped_nomem",
+	[MMPATH_DROPPED_NOMEM]		= "dropped_nomem",
+	[MMPATH_REGIONS_FULL]		= "regions_full",
 	[MMPATH_ATTACH_FAILED]		= "attach_failed",
 	[MMPATH_DRIVER_SWITCHES]	= "driver_switches",
 	[MMPATH_SCANNED]		= "scanned",
@@ -236,6 +238,7 @@ static struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int lo
 		.group_pages = READ_ONCE(mmpath_config.group_pages),
 		.max_pages = READ_ONCE(mmpath_config.sample_pages),
 		.mru_pages = MMPATH_MRU_PAGES,
+		.seed = get_random_u32(),
 	};
 	struct mmpath_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
 
@@ -313,20 +316,18 @@ static enum mmpath_region_kind mmpath_vma_kind(const struct vm_area_struct *vma)
 }
 
 /* A program that was running already: what one mmap() made is not known. */
-static int mmpath_regions_of_mm(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void mmpath_regions_of_mm(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	VMA_ITERATOR(vmi, mm, 0);
 	struct vm_area_struct *vma;
-	int ret;
+	int err;
 
 	mmap_assert_locked(mm);
 	for_each_vma(vmi, vma) {
-		ret = mmpath_regions_map(&ctx->regions, vma->vm_start >> PAGE_SHIFT,
+		err = mmpath_regions_map(&ctx->regions, vma->vm_start >> PAGE_SHIFT,
 					 vma_pages(vma), mmpath_vma_kind(vma));
-		if (ret)
-			return ret;
+		mmpath_count_map_error(ctx, err);
 	}
-	return 0;
 }
 
 static int mmpath_copy_regions(struct mmpath_ctx *ctx, struct mmpath_ctx *parent)
@@ -373,10 +374,12 @@ static void mmpath_stop_driver(struct mmpath_ctx *ctx, struct mm_struct *mm)
 static int mmpath_publish(struct mmpath_ctx *ctx, struct mm_struct *mm,
 			  struct mmpath_ctx *parent)
 {
-	int ret;
+	int ret = 0;
 
 	mmap_assert_locked(mm);
-	ret = parent && mm->map_count ? mmpath_copy_regions(ctx, parent) :
+	if (parent && mm->map_count)
+		ret = mmpath_copy_regions(ctx, parent);
+	else
 		mmpath_regions_of_mm(ctx, mm);
 	if (!ret)
 		ret = mmpath_start_driver(ctx, mmpath_drv);

@@ -86,7 +86,6 @@ void mmpath_domain_destroy(struct mmpath_domain *dom)
  * @dom: of this domain
  * @shift: the stack keeps one page in 2^@shift from now on
  *
- * A domain that had stopped for want of memory starts again.
  * Context: may sleep; takes the domain's lock.
  */
 void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift)
@@ -97,7 +96,6 @@ void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift)
 	/* accesses from before will be among this epoch's */
 	dom->seen = (struct mmpath_seen){ .as = MMPATH_SEEN_OTHERS };
 	dom->unseen.nr = 0;
-	dom->stopped = false;
 	dom->resumed = false;
 	dom->footprint = 0;
 	mutex_unlock(&dom->lock);
@@ -232,18 +230,15 @@ static void mmpath_domain_touch_policy(struct mmpath_domain *dom, struct mmpath_
 {
 	int result = 0;
 
+	/* what a policy does not know of is the kernel's to reclaim, until it is touched again */
 	if (dom->contest && mmpath_rank_sampled(rank, dom->contest->seen.shift))
 		__mmpath_contest_touch(dom->contest, page);
 	if (dom->pools && mmpath_rank_sampled(rank, dom->pools->shift))
 		result = __mmpath_pools_touch(dom->pools, mmpath_domain_key(ctx, region), page);
 	if (result != MMPATH_NOMEM && mmpath_rank_sampled(rank, dom->lirs->shift))
 		result = __mmpath_lirs_touch(dom->lirs, page);
-	if (result != MMPATH_NOMEM)
-		return;
-	/* nobody knows which pages are in memory: reclaim is the kernel's again */
-	mmpath_domain_stop_policy(dom);
-	mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
-	trace_mmpath_drop(ctx->id, ctx->pid, "replacement out of memory");
+	if (result == MMPATH_NOMEM)
+		mmpath_dropped(ctx, "replacement out of memory");
 }
 
 /**
@@ -265,13 +260,11 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 	page = mmpath_domain_page(ctx, page);
 	if (dom->lirs)
 		mmpath_domain_touch_policy(dom, ctx, page, rank, region->id);
-	if (dom->stopped || !mmpath_rank_sampled(rank, dom->lru.shift))
+	if (!mmpath_rank_sampled(rank, dom->lru.shift))
 		return;
 	distance = __mmpath_stack_touch(&dom->lru, page);
 	if (distance == MMPATH_NOMEM) {
-		dom->stopped = true;
-		mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
-		trace_mmpath_drop(ctx->id, ctx->pid, "domain out of memory");
+		mmpath_dropped(ctx, "domain out of memory");
 		return;
 	}
 	/* now: it may be unmapped before anybody looks */
@@ -302,7 +295,7 @@ unsigned int mmpath_domain_shift(const struct mmpath_domain *dom)
 	if (dom->lirs)
 		return min3(dom->lirs->shift, dom->lru.shift,
 			    dom->pools ? dom->pools->shift : MMPATH_MAX_SHIFT);
-	return dom->stopped ? MMPATH_MAX_SHIFT : dom->lru.shift;
+	return dom->lru.shift;
 }
 
 /**
@@ -319,8 +312,6 @@ void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *
 	unsigned int i;
 
 	lockdep_assert_held(&dom->lock);
-	if (dom->stopped)
-		return;
 	for (i = 0; i < nr; i++)
 		merged[i] = mmpath_domain_page(ctx, page[i]);
 	mmpath_stack_prefetch(&dom->lru, merged, nr);
@@ -431,17 +422,20 @@ void mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 void mmpath_domain_judge(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 {
 	struct mmpath_region *region;
+	struct mmpath_models *m;
 
 	lockdep_assert_held(&ctx->lock);
 	if (!READ_ONCE(dom->pools))
 		return;
 	mutex_lock(&dom->lock);
 	list_for_each_entry(region, &ctx->regions.list, node) {
+		m = region->models;
 		if (!dom->pools)
 			break;
-		if (!region->stopped)
-			mmpath_pools_judge(dom->pools, mmpath_domain_key(ctx, region->id),
-					   &region->lru_mrc, &region->mru_mrc);
+		if (!m)
+			continue;
+		mmpath_pools_judge(dom->pools, mmpath_domain_key(ctx, region->id),
+				   &m->lru_mrc, &m->mru_mrc);
 	}
 	mutex_unlock(&dom->lock);
 }
@@ -467,7 +461,8 @@ const struct mmpath_pool *mmpath_domain_pool(struct mmpath_domain *dom,
  * @pools: not in use yet; the domain's until mmpath_domain_stop_pools()
  * @max_pages: see mmpath_pools_init()
  *
- * All that has been touched so far is old. Return: 0 or -ENOMEM.
+ * All that has been touched so far is old, as far as there is memory for it.
+ * Return: 0 or -ENOMEM.
  */
 int mmpath_domain_start_pools(struct mmpath_domain *dom, struct mmpath_pools *pools,
 			      u32 max_pages)
@@ -479,14 +474,10 @@ int mmpath_domain_start_pools(struct mmpath_domain *dom, struct mmpath_pools *po
 	lockdep_assert_held(&dom->lock);
 	if (ret)
 		return ret;
-	for (more = mmpath_stack_bottom(&dom->lru, &page); more && ret != MMPATH_NOMEM;
+	for (more = mmpath_stack_bottom(&dom->lru, &page); more;
 	     more = mmpath_stack_above(&dom->lru, &page)) {
-		ret = mmpath_pools_touch(pools, MMPATH_POOL_OLD, page);
+		mmpath_pools_touch(pools, MMPATH_POOL_OLD, page);
 		cond_resched();
-	}
-	if (ret == MMPATH_NOMEM) {
-		mmpath_pools_destroy(pools);
-		return -ENOMEM;
 	}
 	/* curves have fewer pages than a policy */
 	if (dom->lirs)
@@ -507,15 +498,14 @@ void mmpath_domain_stop_pools(struct mmpath_domain *dom)
 	WRITE_ONCE(dom->pools, NULL);
 }
 
-/* Its curve has ended when it has stopped. Returns what was counted. */
+/* Returns what was counted. */
 static struct mmpath_counted domain_make_up(struct mmpath_domain *dom)
 {
 	struct mmpath_counted counted = { };
 
 	mmpath_mrc_counted(&dom->mrc, &counted);
 	mmpath_unseen_close(&dom->unseen, &dom->seen, &counted);
-	if (!dom->stopped)
-		mmpath_mrc_make_up(&dom->mrc, &dom->seen, &counted);
+	mmpath_mrc_make_up(&dom->mrc, &dom->seen, &counted);
 	return counted;
 }
 
@@ -576,8 +566,8 @@ void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift,
 			     unsigned int curve)
 {
 	mutex_lock(&dom->lock);
-	if (curve > dom->lru.shift && mmpath_stack_set_shift(&dom->lru, curve))
-		dom->stopped = true;
+	if (curve > dom->lru.shift)
+		mmpath_stack_set_shift(&dom->lru, curve);
 	if (dom->lirs && shift > dom->lirs->shift)
 		mmpath_lirs_set_shift(dom->lirs, shift);
 	if (dom->contest)
@@ -593,29 +583,24 @@ void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift,
  * @lirs: not in use yet; the domain's until mmpath_domain_stop_policy()
  * @max_pages: see mmpath_lirs_init()
  *
- * It starts with what has been touched so far, in that order. What of it has left
- * memory will be found out. Context: takes the domain's lock. Return: 0 or -ENOMEM.
+ * It starts with what has been touched so far, in that order, as far as there is memory
+ * for it. What of it has left memory will be found out. Context: takes the domain's lock.
  */
-int mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs,
-			     u32 max_pages)
+void mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs,
+			      u32 max_pages)
 {
 	bool more;
-	int ret = 0;
 	u64 page;
 
 	mutex_lock(&dom->lock);
 	mmpath_lirs_init(lirs, &dom->mem, max_pages, dom->lru.shift);
-	for (more = mmpath_stack_bottom(&dom->lru, &page); more && ret != MMPATH_NOMEM;
+	for (more = mmpath_stack_bottom(&dom->lru, &page); more;
 	     more = mmpath_stack_above(&dom->lru, &page)) {
-		ret = mmpath_lirs_touch(lirs, page);
+		mmpath_lirs_touch(lirs, page);
 		cond_resched();
 	}
-	if (ret != MMPATH_NOMEM)
-		WRITE_ONCE(dom->lirs, lirs);
-	else
-		mmpath_lirs_destroy(lirs);
+	WRITE_ONCE(dom->lirs, lirs);
 	mutex_unlock(&dom->lock);
-	return ret == MMPATH_NOMEM ? -ENOMEM : 0;
 }
 
 /**
@@ -679,23 +664,24 @@ void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ct
  * @to: where it is now
  * @nr: how many
  *
- * Context: takes the domain's lock.
+ * Pages that there is no memory for are forgotten. Context: takes the domain's lock.
  */
-void mmpath_domain_move(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+void mmpath_domain_move(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
 			u64 from, u64 to, u64 nr)
 {
+	int err;
+
+	from = mmpath_domain_page(ctx, from);
+	to = mmpath_domain_page(ctx, to);
 	mutex_lock(&dom->lock);
-	if (mmpath_stack_move(&dom->lru, mmpath_domain_page(ctx, from),
-			      mmpath_domain_page(ctx, to), nr))
-		dom->stopped = true;
-	if (dom->lirs && mmpath_lirs_move(dom->lirs, mmpath_domain_page(ctx, from),
-					  mmpath_domain_page(ctx, to), nr))
-		mmpath_lirs_reset(dom->lirs, dom->lirs->shift);
+	err = mmpath_stack_move(&dom->lru, from, to, nr);
+	if (dom->lirs)
+		err |= mmpath_lirs_move(dom->lirs, from, to, nr);
 	if (dom->contest)
-		mmpath_contest_move(dom->contest, mmpath_domain_page(ctx, from),
-				    mmpath_domain_page(ctx, to), nr);
+		err |= mmpath_contest_move(dom->contest, from, to, nr);
 	if (dom->pools)
-		mmpath_pools_move(dom->pools, mmpath_domain_page(ctx, from),
-				  mmpath_domain_page(ctx, to), nr);
+		err |= mmpath_pools_move(dom->pools, from, to, nr);
 	mutex_unlock(&dom->lock);
+	if (err)
+		mmpath_dropped(ctx, "move out of memory");
 }

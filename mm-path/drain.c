@@ -53,6 +53,20 @@ void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
 	}
 }
 
+/**
+ * mmpath_dropped() - a model has found no memory for a record
+ * @ctx: whose record it is
+ * @why: which model
+ *
+ * The record is dropped, and the model goes on. Curves stand for it as for all that they
+ * have not seen of an epoch.
+ */
+void mmpath_dropped(struct mmpath_ctx *ctx, const char *why)
+{
+	mmpath_count(ctx, MMPATH_DROPPED_NOMEM, 1);
+	trace_mmpath_drop(ctx->id, ctx->pid, why);
+}
+
 /* In pages: the work must not pile up either, behind a few huge ones. */
 static bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
 {
@@ -63,15 +77,11 @@ static bool mmpath_log_half_full(const struct mmpath_ctx *ctx)
 static void mmpath_feed_page(struct mmpath_ctx *ctx, struct mmpath_region *region, u64 page,
 			     u64 rank, bool again)
 {
-	unsigned int stopped = ctx->regions.nr_stopped;
 	int i;
 
 	WRITE_ONCE(ctx->fed, ctx->fed + 1);
-	mmpath_region_touch(&ctx->regions, region, page, rank, again);
-	if (unlikely(ctx->regions.nr_stopped != stopped)) {
-		mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
-		trace_mmpath_drop(ctx->id, ctx->pid, "region out of memory");
-	}
+	if (unlikely(mmpath_region_touch(&ctx->regions, region, page, rank, again)))
+		mmpath_dropped(ctx, "region out of memory");
 	for (i = 0; i < ctx->nr_domains; i++)
 		mmpath_domain_touch(ctx->domains[i], ctx, page, rank, region, again);
 }
@@ -212,12 +222,12 @@ static void mmpath_find_spot(struct mmpath_ctx *ctx, struct mmpath_spot *spot, u
 	struct mmpath_regions *rs = &ctx->regions;
 
 	spot->region = mmpath_regions_find(rs, page);
-	spot->shift = min(shift, spot->region->lru.shift);
+	spot->shift = min(shift, mmpath_region_shift(rs, spot->region));
 	spot->nr = 0;
 	if (spot->region == rs->rest)
 		return;
-	spot->first = rs->extents[rs->last].first;
-	spot->nr = rs->extents[rs->last].nr;
+	spot->first = rs->last.first;
+	spot->nr = rs->last.nr;
 }
 
 /**

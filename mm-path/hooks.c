@@ -265,8 +265,7 @@ static void mmpath_change(struct mm_struct *mm, enum mmpath_map_op op,
 	mmpath_drain_driver(ctx);
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
-	if (mmpath_change_regions(ctx, op, page, nr, to_page, to_nr))
-		mmpath_count(ctx, MMPATH_STOPPED_NOMEM, 1);
+	mmpath_count_map_error(ctx, mmpath_change_regions(ctx, op, page, nr, to_page, to_nr));
 	for (i = 0; i < ctx->nr_domains; i++)
 		if (op != MMPATH_MOVE)
 			mmpath_domain_forget(ctx->domains[i], ctx, page, nr);

@@ -115,6 +115,32 @@ void mmpath_vec_shrink(struct mmpath_vec *v, struct mmpath_mem *mem)
 }
 
 /**
+ * mmpath_vec_copy() - copy an array
+ * @to: zeroed but for its order, which is that of @from
+ * @from: the array
+ * @mem: where memory comes from
+ *
+ * Return: 0, or -ENOMEM and @to is empty.
+ */
+int mmpath_vec_copy(struct mmpath_vec *to, const struct mmpath_vec *from,
+		    struct mmpath_mem *mem)
+{
+	u32 per_leaf = 1U << (MMPATH_LEAF_SHIFT - from->order);
+	u32 bytes = min(from->nr, per_leaf) << from->order;
+	u32 i;
+
+	while (to->nr < from->nr) {
+		if (mmpath_vec_grow(to, mem)) {
+			mmpath_vec_free(to, mem);
+			return -ENOMEM;
+		}
+	}
+	for (i = 0; i * per_leaf < from->nr; i++)
+		memcpy(to->leaf[i], from->leaf[i], bytes);
+	return 0;
+}
+
+/**
  * mmpath_vec_free() - give back all memory of an array
  * @v: the array; empty afterwards
  * @mem: where memory came from

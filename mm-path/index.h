@@ -43,6 +43,8 @@ static inline void *mmpath_vec_at(const struct mmpath_vec *v, u32 i,
 }
 
 int mmpath_vec_grow(struct mmpath_vec *v, struct mmpath_mem *mem);
+int mmpath_vec_copy(struct mmpath_vec *to, const struct mmpath_vec *from,
+		    struct mmpath_mem *mem);
 void mmpath_vec_shrink(struct mmpath_vec *v, struct mmpath_mem *mem);
 void mmpath_vec_free(struct mmpath_vec *v, struct mmpath_mem *mem);
 size_t mmpath_vec_bytes(const struct mmpath_vec *v);

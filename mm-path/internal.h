@@ -65,7 +65,8 @@ enum mmpath_stat {
 	MMPATH_RECORDS,
 	MMPATH_FAULTS,
 	MMPATH_DROPPED_LOG_FULL,
-	MMPATH_STOPPED_NOMEM,
+	MMPATH_DROPPED_NOMEM,
+	MMPATH_REGIONS_FULL,
 	MMPATH_ATTACH_FAILED,
 	MMPATH_DRIVER_SWITCHES,
 	MMPATH_SCANNED,
@@ -107,7 +108,6 @@ struct mmpath_recorder {
  * @mem: what the stack and the curve were allocated from
  * @lru: the merged stack of the members; pages are context id and page number
  * @mrc: its curve
- * @stopped: an allocation failed, the curve has ended
  * @resumed: a burst of a member has ended since the reset
  * @lirs: which of them are in memory; NULL if nobody wants to know
  * @contest: which policy would miss least; NULL likewise, and without @lirs
@@ -130,7 +130,7 @@ struct mmpath_domain {
 	struct mmpath_mem mem;
 	struct mmpath_stack lru;
 	struct mmpath_mrc mrc;
-	bool stopped, resumed;
+	bool resumed;
 	struct mmpath_lirs *lirs;
 	struct mmpath_contest *contest;
 	struct mmpath_pools *pools;
@@ -231,6 +231,13 @@ static inline void mmpath_count(struct mmpath_ctx *ctx, enum mmpath_stat what, l
 {
 	atomic_long_add(n, &ctx->stat[what]);
 	atomic_long_add(n, &mmpath_stats[what]);
+}
+
+/* What mmpath_regions_map() and the like could not do: the mapping has no region of its own. */
+static inline void mmpath_count_map_error(struct mmpath_ctx *ctx, int err)
+{
+	if (err)
+		mmpath_count(ctx, err == -ENOSPC ? MMPATH_REGIONS_FULL : MMPATH_DROPPED_NOMEM, 1);
 }
 
 /* What a driver delivers */
@@ -411,6 +418,7 @@ unsigned long mmpath_major_faults(struct mm_struct *mm);
 
 /* drain.c */
 void mmpath_log(struct mmpath_ctx *ctx, unsigned long record);
+void mmpath_dropped(struct mmpath_ctx *ctx, const char *why);
 void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, unsigned int nr);
 void mmpath_drain(struct mmpath_ctx *ctx);
 void __mmpath_drain(struct mmpath_ctx *ctx, bool wait);
@@ -427,8 +435,8 @@ void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift,
 			     unsigned int curve);
 bool mmpath_domain_policy_acts(struct mmpath_domain *dom);
 void mmpath_domain_refine(struct mmpath_domain *dom, unsigned int shift);
-int mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs,
-			     u32 max_pages);
+void mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs,
+			      u32 max_pages);
 void mmpath_domain_stop_policy(struct mmpath_domain *dom);
 unsigned int mmpath_domain_shift(const struct mmpath_domain *dom);
 void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page, u64 rank,
@@ -437,7 +445,7 @@ void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *
 			    const u64 *page, unsigned int nr);
 void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 			  u64 first, u64 nr);
-void mmpath_domain_move(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+void mmpath_domain_move(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
 			u64 from, u64 to, u64 nr);
 void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
 void mmpath_domain_join(struct mmpath_domain *dom);

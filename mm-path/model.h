@@ -406,33 +406,49 @@ enum mmpath_region_kind {
 	MMPATH_REGION_BRK,	/* heap, bss */
 };
 
-struct mmpath_region {
-	struct list_head node;
-	u32 id;				/* unique in its address space, never reused; rest is 0 */
-	enum mmpath_region_kind kind;
-	u64 nr_mapped;			/* pages in its extents; 0 for rest */
-	u64 first, last;		/* lowest and highest page of its extents */
-	u64 records;			/* in its curve until it stopped */
-	u64 footprint;			/* the most the LRU stack held before a burst ended */
-	bool stopped;			/* an allocation failed: no model any more */
-	bool resumed;			/* a burst has ended: a new page may not be one */
+/* What is known of a region whose pages were touched */
+struct mmpath_models {
 	struct mmpath_stack lru;
 	struct mmpath_mru mru;
 	struct mmpath_mrc lru_mrc;
 	struct mmpath_mrc mru_mrc;
 };
 
+struct mmpath_region {
+	struct list_head node;
+	u32 id;				/* unique in its address space, never reused; rest is 0 */
+	enum mmpath_region_kind kind;
+	u64 nr_mapped;			/* pages in its extents; 0 for rest */
+	u64 first, last;		/* lowest and highest page, by mmpath_regions_measure() */
+	u64 footprint;			/* the most the LRU stack held before a burst ended */
+	struct mmpath_models *models;	/* NULL until it is touched */
+	struct mmpath_region *child;	/* region.c's: its copy in mmpath_regions_copy() */
+	bool resumed;			/* a burst has ended: a new page may not be one */
+	u8 nomem;			/* dropped records: 1 in this epoch, 2 in the last */
+};
+
 struct mmpath_region_params {
 	u64 min_pages;			/* smaller mappings share the rest region */
 	u32 group_pages;
+	u32 seed;			/* random: what the program maps must not depend on it */
 	unsigned long max_pages;	/* per LRU stack, 0: exact */
 	unsigned int mru_pages;		/* per MRU stack */
 	unsigned int shift;		/* the driver's sample */
 };
 
+/*
+ * Each mapping of a program may be a region, and most programs have some hundred. One that maps
+ * without end is charged 128 bytes for each, and no more than 2 MiB; and an epoch, which
+ * looks at all regions, takes a bounded time. The kernel's own limit of mappings, 65,530, does
+ * not help: it merges those that are neighbours.
+ */
+#define MMPATH_MAX_EXTENTS	16384U
+#define MMPATH_EXTENT_ORDER	5	/* a struct mmpath_extent each 32 bytes */
+
 struct mmpath_extent {
 	u64 first, nr;
-	struct mmpath_region *region;
+	struct mmpath_region *region;	/* NULL: not in use */
+	u32 left, right;		/* region.c's */
 };
 
 struct mmpath_regions {
@@ -441,28 +457,29 @@ struct mmpath_regions {
 	struct list_head list;		/* of regions, the rest region first */
 	struct mmpath_region *rest;
 	unsigned int nr_regions;
-	unsigned int nr_stopped;	/* regions that stopped, ever */
 	struct mmpath_seen seen;	/* in this epoch */
 	struct mmpath_unseen unseen;
 	struct mmpath_counted lru_gone, mru_gone; /* in it, by regions that have none now */
-	/* the rest is region.c's: extents in order, the one of the last hit */
-	struct mmpath_extent *extents;
-	unsigned int nr_extents, max_extents;
-	unsigned int last;
+	struct mmpath_extent last;	/* a copy of that of the last hit */
+	/* the rest is region.c's: the tree of extents */
+	struct mmpath_vec extents;
+	u32 nr_extents, root, top_extent, free_extent;
 	u32 next_id;
+	bool measured;
 };
 
 int mmpath_regions_init(struct mmpath_regions *rs, struct mmpath_mem *mem,
 			const struct mmpath_region_params *params);
 void mmpath_regions_destroy(struct mmpath_regions *rs);
-int mmpath_regions_copy(struct mmpath_regions *dst, const struct mmpath_regions *src);
+int mmpath_regions_copy(struct mmpath_regions *dst, struct mmpath_regions *src);
 int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 		       enum mmpath_region_kind kind);
 int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr);
 int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to, u64 nr_to);
 struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page);
-void mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region, u64 page,
-			 u64 rank, bool again);
+void mmpath_regions_measure(struct mmpath_regions *rs);
+int mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region, u64 page,
+			u64 rank, bool again);
 void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigned int nr);
 void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift);
@@ -478,11 +495,22 @@ void mmpath_regions_close_epoch(struct mmpath_regions *rs);
  */
 static inline struct mmpath_region *mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 {
-	const struct mmpath_extent *e = rs->extents + rs->last;
-
-	if (rs->last < rs->nr_extents && page - e->first < e->nr)
-		return e->region;
+	if (page - rs->last.first < rs->last.nr)
+		return rs->last.region;
 	return __mmpath_regions_find(rs, page);
+}
+
+/**
+ * mmpath_region_shift() - the sample of a region
+ * @rs: the regions
+ * @region: one of them
+ *
+ * Return: one page in so many powers of two is on its LRU stack.
+ */
+static inline unsigned int mmpath_region_shift(const struct mmpath_regions *rs,
+					       const struct mmpath_region *region)
+{
+	return region->models ? region->models->lru.shift : rs->params.shift;
 }
 
 /**

@@ -15,8 +15,34 @@
  * small mappings and stacks, belongs to the rest region, which is always
  * there. The kernel may merge mappings that are neighbours, we do not.
  *
- * Extents are a sorted array without overlaps. Programs have few, and a
- * record is in the same one as the last record more often than not.
+ * So a program has as many extents as it likes, and mmap() and fork() of it
+ * must not pay for them. Extents are a treap: a search tree by address, and a
+ * heap by a rank that each place in the array of extents has:
+ *
+ *	address:  a < b < c < d < e < f		    d
+ *						  /   \
+ *	rank:	  parents before children	 b     f
+ *						/ \   /
+ *					       a   c e
+ *
+ * Ranks are as good as random, so a path has about 1.4 log2(n) extents, at
+ * whatever addresses the program maps: it cannot know the ranks, which depend
+ * on a seed. Two operations do it all, and each goes down one path:
+ *
+ *	split(tree, page)  ->  extents that begin before page, and the others
+ *	join(a, b)	   ->  one tree, where all of a is before b
+ *
+ * To unmap is to split off what goes and to free that: O(log n + what goes).
+ * Extents know each other by their places in the array, so the copy for a
+ * child is a copy of its pages.
+ *
+ * A region costs its models only when it is touched, and there are at most
+ * MMPATH_MAX_EXTENTS: what is mapped beyond them is in the rest region. A
+ * record in a region is in the same extent as the last record more often than
+ * not.
+ *
+ * Memory may be short at any time. Then the record that wanted some is
+ * dropped, and all models are as they were; the next one tries again.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -26,105 +52,201 @@
 
 #include "model.h"
 
-#define FIRST_EXTENTS	4U
+/* The tree of extents; place 0 is no extent. */
+
+static struct mmpath_extent *extent_of(const struct mmpath_regions *rs, u32 i)
+{
+	return mmpath_vec_at(&rs->extents, i, MMPATH_EXTENT_ORDER);
+}
 
 static u64 extent_end(const struct mmpath_extent *e)
 {
 	return e->first + e->nr;
 }
 
-/* The first extent that ends above @page. */
-static unsigned int extent_at(const struct mmpath_regions *rs, u64 page)
+/* Its place in the heap: a mix of all bits (the last steps of MurmurHash3). */
+static u32 extent_rank(const struct mmpath_regions *rs, u32 i)
 {
-	unsigned int low = 0, high = rs->nr_extents, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (extent_end(&rs->extents[mid]) > page)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	i ^= rs->params.seed;
+	i ^= i >> 16;
+	i *= 0x85ebca6b;
+	i ^= i >> 13;
+	i *= 0xc2b2ae35;
+	return i ^ i >> 16;
 }
 
-/* Makes room for @more extents more. */
-static int extents_reserve(struct mmpath_regions *rs, unsigned int more)
+static void extents_split(struct mmpath_regions *rs, u32 tree, u64 page, u32 *before,
+			  u32 *others)
 {
-	unsigned int nr = max(rs->max_extents, FIRST_EXTENTS);
 	struct mmpath_extent *e;
 
-	if (rs->nr_extents + more <= rs->max_extents)
+	while (tree) {
+		e = extent_of(rs, tree);
+		if (e->first < page) {
+			*before = tree;
+			before = &e->right;
+			tree = e->right;
+		} else {
+			*others = tree;
+			others = &e->left;
+			tree = e->left;
+		}
+	}
+	*before = 0;
+	*others = 0;
+}
+
+static u32 extents_join(struct mmpath_regions *rs, u32 a, u32 b)
+{
+	u32 root, *link = &root;
+
+	while (a && b) {
+		if (extent_rank(rs, a) < extent_rank(rs, b)) {
+			*link = a;
+			link = &extent_of(rs, a)->right;
+			a = *link;
+		} else {
+			*link = b;
+			link = &extent_of(rs, b)->left;
+			b = *link;
+		}
+	}
+	*link = a ? a : b;
+	return root;
+}
+
+/* Take the first extent out of @tree, which becomes a vine on its left: O(1) for each. */
+static u32 extents_pop(struct mmpath_regions *rs, u32 *tree)
+{
+	struct mmpath_extent *e;
+	u32 i = *tree, left;
+
+	if (!i)
 		return 0;
-	while (nr < rs->nr_extents + more)
-		nr *= 2;
-	e = mmpath_mem_alloc(rs->mem, nr * sizeof(*e));
-	if (!e)
-		return -ENOMEM;
-	if (rs->nr_extents)
-		memcpy(e, rs->extents, rs->nr_extents * sizeof(*e));
-	mmpath_mem_free(rs->mem, rs->extents, rs->max_extents * sizeof(*e));
-	rs->extents = e;
-	rs->max_extents = nr;
+	for (e = extent_of(rs, i); (left = e->left); i = left) {
+		e->left = extent_of(rs, left)->right;
+		e = extent_of(rs, left);
+		e->right = i;
+	}
+	*tree = e->right;
+	e->right = 0;
+	return i;
+}
+
+/* The first extent that ends above @page, or 0. */
+static u32 extents_at(const struct mmpath_regions *rs, u64 page)
+{
+	struct mmpath_extent *e;
+	u32 i = rs->root, found = 0;
+
+	while (i) {
+		e = extent_of(rs, i);
+		if (extent_end(e) > page) {
+			found = i;
+			i = e->left;
+		} else {
+			i = e->right;
+		}
+	}
+	return found;
+}
+
+/* Make room for @more extents more. */
+static int extents_reserve(struct mmpath_regions *rs, unsigned int more)
+{
+	if (rs->nr_extents + more > MMPATH_MAX_EXTENTS)
+		return -ENOSPC;
+	while (rs->extents.nr <= rs->nr_extents + more)
+		if (mmpath_vec_grow(&rs->extents, rs->mem))
+			return -ENOMEM;
 	return 0;
 }
 
 /* There is room: extents_reserve() was called. */
+static u32 extent_get(struct mmpath_regions *rs)
+{
+	u32 i = rs->free_extent;
+
+	rs->nr_extents++;
+	if (!i)
+		return ++rs->top_extent;
+	rs->free_extent = extent_of(rs, i)->right;
+	return i;
+}
+
+static void extent_put(struct mmpath_regions *rs, u32 i)
+{
+	*extent_of(rs, i) = (struct mmpath_extent){ .right = rs->free_extent };
+	rs->free_extent = i;
+	if (--rs->nr_extents)
+		return;
+	mmpath_vec_free(&rs->extents, rs->mem);
+	rs->free_extent = 0;
+	rs->top_extent = 0;
+}
+
+static void extent_link(struct mmpath_regions *rs, u32 i)
+{
+	u32 before, others;
+
+	extents_split(rs, rs->root, extent_of(rs, i)->first, &before, &others);
+	rs->root = extents_join(rs, extents_join(rs, before, i), others);
+}
+
 static void extent_insert(struct mmpath_regions *rs, u64 first, u64 nr,
 			  struct mmpath_region *region)
 {
-	unsigned int i = extent_at(rs, first);
-	struct mmpath_extent *e = rs->extents + i;
+	u32 i = extent_get(rs);
 
-	memmove(e + 1, e, (rs->nr_extents - i) * sizeof(*e));
-	rs->nr_extents++;
-	e->first = first;
-	e->nr = nr;
-	e->region = region;
+	*extent_of(rs, i) = (struct mmpath_extent){ .first = first, .nr = nr, .region = region };
+	region->nr_mapped += nr;
+	extent_link(rs, i);
 }
 
-static void extent_remove(struct mmpath_regions *rs, unsigned int i)
+/* The extent that @page lies in, but does not begin, or NULL. */
+static struct mmpath_extent *extent_across(const struct mmpath_regions *rs, u64 page)
 {
-	rs->nr_extents--;
-	memmove(rs->extents + i, rs->extents + i + 1,
-		(rs->nr_extents - i) * sizeof(*rs->extents));
+	u32 i = extents_at(rs, page);
+	struct mmpath_extent *e = i ? extent_of(rs, i) : NULL;
+
+	return e && e->first < page ? e : NULL;
+}
+
+/* From here on addresses mean other regions. */
+static void extents_change(struct mmpath_regions *rs)
+{
+	rs->last.nr = 0;
+	rs->measured = false;
 }
 
 /* Models of a region */
 
-/* What it has counted in this epoch is of accesses that are told for all. */
-static void region_release(struct mmpath_regions *rs, struct mmpath_region *region)
+static void models_destroy(struct mmpath_models *m)
 {
-	if (!region->stopped) {
-		mmpath_mrc_counted(&region->lru_mrc, &rs->lru_gone);
-		mmpath_mrc_counted(&region->mru_mrc, &rs->mru_gone);
-	}
-	mmpath_stack_destroy(&region->lru);
-	mmpath_mru_destroy(&region->mru);
-	mmpath_mrc_destroy(&region->lru_mrc);
-	mmpath_mrc_destroy(&region->mru_mrc);
-}
-
-static void region_stop(struct mmpath_regions *rs, struct mmpath_region *region)
-{
-	region->records = mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_TOTAL);
-	region_release(rs, region);
-	region->stopped = true;
-	rs->nr_stopped++;
+	mmpath_stack_destroy(&m->lru);
+	mmpath_mru_destroy(&m->mru);
+	mmpath_mrc_destroy(&m->lru_mrc);
+	mmpath_mrc_destroy(&m->mru_mrc);
 }
 
 /* The parameters are good: mmpath_regions_init() has looked. */
-static void region_start(struct mmpath_regions *rs, struct mmpath_region *region)
+static struct mmpath_models *models_create(struct mmpath_regions *rs)
 {
 	const struct mmpath_region_params *p = &rs->params;
+	struct mmpath_models *m = mmpath_mem_alloc(rs->mem, sizeof(*m));
 	int err;
 
-	mmpath_stack_init(&region->lru, rs->mem, p->max_pages, p->shift);
-	mmpath_mru_init(&region->mru, rs->mem, p->mru_pages, p->shift);
-	err = mmpath_mrc_init(&region->lru_mrc, rs->mem, p->group_pages);
-	err |= mmpath_mrc_init(&region->mru_mrc, rs->mem, p->group_pages);
-	if (err)
-		region_stop(rs, region);
+	if (!m)
+		return NULL;
+	mmpath_stack_init(&m->lru, rs->mem, p->max_pages, p->shift);
+	mmpath_mru_init(&m->mru, rs->mem, p->mru_pages, p->shift);
+	err = mmpath_mrc_init(&m->lru_mrc, rs->mem, p->group_pages);
+	err |= mmpath_mrc_init(&m->mru_mrc, rs->mem, p->group_pages);
+	if (!err)
+		return m;
+	models_destroy(m);
+	mmpath_mem_free(rs->mem, m, sizeof(*m));
+	return NULL;
 }
 
 static struct mmpath_region *region_new(struct mmpath_regions *rs,
@@ -138,42 +260,39 @@ static struct mmpath_region *region_new(struct mmpath_regions *rs,
 	region->kind = kind;
 	list_add_tail(&region->node, &rs->list);
 	rs->nr_regions++;
-	region_start(rs, region);
 	return region;
 }
 
 static void region_free(struct mmpath_regions *rs, struct mmpath_region *region)
 {
+	struct mmpath_models *m = region->models;
+
 	list_del(&region->node);
 	rs->nr_regions--;
-	region_release(rs, region);
+	if (m) {
+		/* what it has counted in this epoch is of accesses that are told for all */
+		mmpath_mrc_counted(&m->lru_mrc, &rs->lru_gone);
+		mmpath_mrc_counted(&m->mru_mrc, &rs->mru_gone);
+		models_destroy(m);
+		mmpath_mem_free(rs->mem, m, sizeof(*m));
+	}
 	mmpath_mem_free(rs->mem, region, sizeof(*region));
 }
 
 static void region_forget(struct mmpath_region *region, u64 first, u64 nr)
 {
-	if (region->stopped)
+	if (!region->models)
 		return;
-	mmpath_stack_forget(&region->lru, first, nr);
-	mmpath_mru_forget(&region->mru, first, nr);
+	mmpath_stack_forget(&region->models->lru, first, nr);
+	mmpath_mru_forget(&region->models->mru, first, nr);
 }
 
-/* Bounds and size after extents changed; without any the region goes. */
-static void region_measure(struct mmpath_regions *rs, struct mmpath_region *region)
+/* @nr pages from @first are not mapped any more; without any the region goes. */
+static void region_shrink(struct mmpath_regions *rs, struct mmpath_region *region, u64 first,
+			  u64 nr)
 {
-	unsigned int i;
-
-	region->nr_mapped = 0;
-	for (i = 0; i < rs->nr_extents; i++) {
-		struct mmpath_extent *e = &rs->extents[i];
-
-		if (e->region != region)
-			continue;
-		if (!region->nr_mapped)
-			region->first = e->first;
-		region->last = extent_end(e) - 1;
-		region->nr_mapped += e->nr;
-	}
+	region_forget(region, first, nr);
+	region->nr_mapped -= nr;
 	if (!region->nr_mapped)
 		region_free(rs, region);
 }
@@ -190,6 +309,7 @@ static void region_measure(struct mmpath_regions *rs, struct mmpath_region *regi
 int mmpath_regions_init(struct mmpath_regions *rs, struct mmpath_mem *mem,
 			const struct mmpath_region_params *params)
 {
+	BUILD_BUG_ON(sizeof(struct mmpath_extent) != 1 << MMPATH_EXTENT_ORDER);
 	memset(rs, 0, sizeof(*rs));
 	INIT_LIST_HEAD(&rs->list);
 	if (!is_power_of_2(params->group_pages) || !params->mru_pages ||
@@ -198,11 +318,9 @@ int mmpath_regions_init(struct mmpath_regions *rs, struct mmpath_mem *mem,
 	rs->mem = mem;
 	rs->params = *params;
 	rs->next_id = 1;
+	rs->extents.order = MMPATH_EXTENT_ORDER;
 	rs->rest = region_new(rs, MMPATH_REGION_REST, 0);
-	if (rs->rest && !rs->rest->stopped)
-		return 0;
-	mmpath_regions_destroy(rs);
-	return -ENOMEM;
+	return rs->rest ? 0 : -ENOMEM;
 }
 
 /**
@@ -215,21 +333,11 @@ void mmpath_regions_destroy(struct mmpath_regions *rs)
 
 	list_for_each_entry_safe(region, next, &rs->list, node)
 		region_free(rs, region);
-	mmpath_mem_free(rs->mem, rs->extents, rs->max_extents * sizeof(*rs->extents));
+	mmpath_vec_free(&rs->extents, rs->mem);
 	rs->rest = NULL;
-	rs->extents = NULL;
 	rs->nr_extents = 0;
-	rs->max_extents = 0;
-}
-
-static struct mmpath_region *region_by_id(struct mmpath_regions *rs, u32 id)
-{
-	struct mmpath_region *region;
-
-	list_for_each_entry(region, &rs->list, node)
-		if (region->id == id)
-			return region;
-	return NULL;
+	rs->root = 0;
+	extents_change(rs);
 }
 
 /**
@@ -237,42 +345,61 @@ static struct mmpath_region *region_by_id(struct mmpath_regions *rs, u32 id)
  * @dst: of the child, just initialized
  * @src: of its parent
  *
- * The same regions at the same places under the same ids; their stacks and
- * curves start empty. Return: 0, or -ENOMEM and some are missing.
+ * The same regions at the same places under the same ids; they have no models
+ * before they are touched. Time is proportional to the regions of the parent.
+ *
+ * Return: 0, or -ENOMEM and there is nothing but the rest region.
  */
-int mmpath_regions_copy(struct mmpath_regions *dst, const struct mmpath_regions *src)
+int mmpath_regions_copy(struct mmpath_regions *dst, struct mmpath_regions *src)
 {
-	const struct mmpath_extent *e;
-	struct mmpath_region *region;
+	struct mmpath_region *region, *next;
+	struct mmpath_extent *e;
+	u32 i;
 
-	dst->next_id = src->next_id;
-	if (extents_reserve(dst, src->nr_extents))
+	if (mmpath_vec_copy(&dst->extents, &src->extents, dst->mem))
 		return -ENOMEM;
-	for (e = src->extents; e < src->extents + src->nr_extents; e++) {
-		region = region_by_id(dst, e->region->id);
-		if (!region)
-			region = region_new(dst, e->region->kind, e->region->id);
-		if (!region)
-			return -ENOMEM;
-		extent_insert(dst, e->first, e->nr, region);
-		region_measure(dst, region);
+	list_for_each_entry(region, &src->list, node) {
+		if (region == src->rest)
+			continue;
+		region->child = region_new(dst, region->kind, region->id);
+		if (!region->child)
+			goto err;
+		region->child->nr_mapped = region->nr_mapped;
 	}
+	for (i = 1; i <= src->top_extent; i++) {
+		e = extent_of(dst, i);
+		if (e->region)
+			e->region = e->region->child;
+	}
+	dst->params.seed = src->params.seed;
+	dst->next_id = src->next_id;
+	dst->nr_extents = src->nr_extents;
+	dst->root = src->root;
+	dst->top_extent = src->top_extent;
+	dst->free_extent = src->free_extent;
 	return 0;
+
+err:
+	list_for_each_entry_safe(region, next, &dst->list, node)
+		if (region != dst->rest)
+			region_free(dst, region);
+	mmpath_vec_free(&dst->extents, dst->mem);
+	return -ENOMEM;
 }
 
 /* Does [@first, ...) go on where an extent of the heap ends? */
 static bool extend_brk(struct mmpath_regions *rs, u64 first, u64 nr)
 {
-	unsigned int i = extent_at(rs, first);
+	u32 i = first ? extents_at(rs, first - 1) : 0;
 	struct mmpath_extent *e;
 
 	if (!i)
 		return false;
-	e = rs->extents + i - 1;
+	e = extent_of(rs, i);
 	if (extent_end(e) != first || e->region->kind != MMPATH_REGION_BRK)
 		return false;
 	e->nr += nr;
-	region_measure(rs, e->region);
+	e->region->nr_mapped += nr;
 	return true;
 }
 
@@ -287,9 +414,8 @@ static bool extend_brk(struct mmpath_regions *rs, u64 first, u64 nr)
  * the rest region, but the heap and bss have one of their own whatever their
  * size, because they grow.
  *
- * A region without memory for its models is there, but stopped.
- *
- * Return: 0, or -ENOMEM and the mapping is in the rest region.
+ * Return: 0; -ENOSPC if there are MMPATH_MAX_EXTENTS already, or -ENOMEM, and the
+ * mapping is in the rest region.
  */
 int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 		       enum mmpath_region_kind kind)
@@ -301,42 +427,59 @@ int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 		return err;
 	if (kind == MMPATH_REGION_BRK && extend_brk(rs, first, nr))
 		return 0;
-	if (extents_reserve(rs, 1))
-		return -ENOMEM;
+	err = extents_reserve(rs, 1);
+	if (err)
+		return err;
 	region = region_new(rs, kind, rs->next_id);
 	if (!region)
 		return -ENOMEM;
 	rs->next_id++;
 	extent_insert(rs, first, nr, region);
-	region_measure(rs, region);
 	return 0;
 }
 
-/* Cuts [@first, @end) out of extent @i, of which it is a part. */
-static void extent_cut(struct mmpath_regions *rs, unsigned int i, u64 first, u64 end)
+/* [@first, @end) is a hole in the middle of @e. */
+static void extent_cut_out(struct mmpath_regions *rs, struct mmpath_extent *e, u64 first,
+			   u64 end)
 {
-	struct mmpath_extent *e = rs->extents + i;
+	struct mmpath_region *region = e->region;
 	u64 old_end = extent_end(e);
 
-	if (first == e->first && end == old_end) {
-		extent_remove(rs, i);
-	} else if (first == e->first) {
+	e->nr = first - e->first;
+	region->nr_mapped -= old_end - end;
+	extent_insert(rs, end, old_end - end, region);
+	region_shrink(rs, region, first, end - first);
+}
+
+/* What begins before @first ends there, and what ends after @end begins there. */
+static void extents_trim(struct mmpath_regions *rs, u64 first, u64 end)
+{
+	struct mmpath_extent *e = extent_across(rs, first);
+	u64 nr;
+
+	if (e) {
+		nr = extent_end(e) - first;
+		e->nr -= nr;
+		region_shrink(rs, e->region, first, nr);
+	}
+	e = extent_across(rs, end);
+	if (e) {
+		nr = end - e->first;
+		region_shrink(rs, e->region, e->first, nr);
 		e->first = end;
-		e->nr = old_end - end;
-	} else {
-		e->nr = first - e->first;
-		if (end < old_end)
-			extent_insert(rs, end, old_end - end, e->region);
+		e->nr -= nr;
 	}
 }
 
-/* Is [@first, @end) a hole in the middle of an extent, to be cut in two? */
-static bool splits_extent(const struct mmpath_regions *rs, u64 first, u64 end)
+/* The extents that begin in [@first, @end), a tree of their own. */
+static u32 extents_take(struct mmpath_regions *rs, u64 first, u64 end)
 {
-	unsigned int i = extent_at(rs, first);
+	u32 before, others, after, taken;
 
-	return i < rs->nr_extents && rs->extents[i].first < first &&
-	       extent_end(&rs->extents[i]) > end;
+	extents_split(rs, rs->root, first, &before, &others);
+	extents_split(rs, others, end, &taken, &after);
+	rs->root = extents_join(rs, before, after);
+	return taken;
 }
 
 /**
@@ -347,31 +490,36 @@ static bool splits_extent(const struct mmpath_regions *rs, u64 first, u64 end)
  *
  * Its pages are forgotten.
  *
- * Return: 0; -ENOMEM if an extent could not be cut in two, and the hole still
- * belongs to the region.
+ * Return: 0; -ENOSPC or -ENOMEM if an extent could not be cut in two, and the hole
+ * still belongs to the region.
  */
 int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr)
 {
-	u64 end = first + nr, from, to;
-	struct mmpath_region *region;
 	struct mmpath_extent *e;
-	unsigned int i;
+	u64 end = first + nr;
+	u32 i, gone;
+	int err;
 
 	if (!nr)
 		return 0;
+	extents_change(rs);
 	region_forget(rs->rest, first, nr);
-	if (splits_extent(rs, first, end) && extents_reserve(rs, 1)) {
-		region_forget(mmpath_regions_find(rs, first), first, nr);
-		return -ENOMEM;
+	e = extent_across(rs, first);
+	if (e && extent_end(e) > end) {
+		err = extents_reserve(rs, 1);
+		e = extent_across(rs, first);	/* it may have moved */
+		if (err)
+			region_forget(e->region, first, nr);
+		else
+			extent_cut_out(rs, e, first, end);
+		return err;
 	}
-	while ((i = extent_at(rs, first)) < rs->nr_extents && rs->extents[i].first < end) {
-		e = rs->extents + i;
-		region = e->region;
-		from = max(first, e->first);
-		to = min(end, extent_end(e));
-		region_forget(region, from, to - from);
-		extent_cut(rs, i, from, to);
-		region_measure(rs, region);
+	extents_trim(rs, first, end);
+	gone = extents_take(rs, first, end);
+	while ((i = extents_pop(rs, &gone))) {
+		e = extent_of(rs, i);
+		region_shrink(rs, e->region, e->first, e->nr);
+		extent_put(rs, i);
 	}
 	return 0;
 }
@@ -380,19 +528,19 @@ int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr)
 static int regions_resize(struct mmpath_regions *rs, u64 first, u64 nr_from, u64 nr_to)
 {
 	struct mmpath_extent *e;
-	unsigned int i;
 	int err;
+	u32 i;
 
 	if (nr_to <= nr_from)
 		return mmpath_regions_unmap(rs, first + nr_to, nr_from - nr_to);
 	err = mmpath_regions_unmap(rs, first + nr_from, nr_to - nr_from);
 	if (err)
 		return err;
-	i = extent_at(rs, first + nr_from - 1);
-	e = rs->extents + i;
-	if (i < rs->nr_extents && extent_end(e) == first + nr_from) {
+	i = extents_at(rs, first + nr_from - 1);
+	e = i ? extent_of(rs, i) : NULL;
+	if (e && extent_end(e) == first + nr_from) {
 		e->nr += nr_to - nr_from;
-		region_measure(rs, e->region);
+		e->region->nr_mapped += nr_to - nr_from;
 		return 0;
 	}
 	if (nr_to < rs->params.min_pages)
@@ -400,28 +548,46 @@ static int regions_resize(struct mmpath_regions *rs, u64 first, u64 nr_from, u64
 	return mmpath_regions_map(rs, first, nr_to, MMPATH_REGION_MMAP);
 }
 
-/* Pages [@from, + @nr) of one region go to @to. */
-static void region_move(struct mmpath_regions *rs, struct mmpath_region *region,
-			u64 from, u64 to, u64 nr)
+/* Pages [@from, + @nr) of one region go to @to. Those without memory are forgotten. */
+static void region_move(struct mmpath_region *region, u64 from, u64 to, u64 nr)
 {
-	if (region->stopped)
-		return;
-	if (mmpath_stack_move(&region->lru, from, to, nr) ||
-	    mmpath_mru_move(&region->mru, from, to, nr))
-		region_stop(rs, region);
+	struct mmpath_models *m = region->models;
+
+	if (m && (mmpath_stack_move(&m->lru, from, to, nr) |
+		  mmpath_mru_move(&m->mru, from, to, nr)))
+		region->nomem |= 1;
 }
 
-/* What of extent @i lies in [@from, + @nr) goes where @from goes. */
-static void extent_move(struct mmpath_regions *rs, unsigned int i, u64 from, u64 to, u64 nr)
+/* Cut the extent across @page in two there. There is room: extents_reserve() was called. */
+static void extents_cut(struct mmpath_regions *rs, u64 page)
 {
-	struct mmpath_extent *e = rs->extents + i;
-	u64 first = max(from, e->first), end = min(from + nr, extent_end(e));
-	struct mmpath_region *region = e->region;
+	struct mmpath_extent *e = extent_across(rs, page);
+	struct mmpath_region *region;
+	u64 nr;
 
-	region_move(rs, region, first, first - from + to, end - first);
-	extent_cut(rs, i, first, end);
-	extent_insert(rs, first - from + to, end - first, region);
-	region_measure(rs, region);
+	if (!e)
+		return;
+	nr = extent_end(e) - page;
+	region = e->region;
+	e->nr -= nr;
+	region->nr_mapped -= nr;
+	extent_insert(rs, page, nr, region);
+}
+
+static void extents_move(struct mmpath_regions *rs, u64 from, u64 to, u64 nr)
+{
+	struct mmpath_extent *e;
+	u32 i, moved;
+
+	extents_cut(rs, from);
+	extents_cut(rs, from + nr);
+	moved = extents_take(rs, from, from + nr);
+	while ((i = extents_pop(rs, &moved))) {
+		e = extent_of(rs, i);
+		region_move(e->region, e->first, e->first - from + to, e->nr);
+		e->first = e->first - from + to;
+		extent_link(rs, i);
+	}
 }
 
 static bool ranges_overlap(u64 a, u64 nr_a, u64 b, u64 nr_b)
@@ -441,13 +607,12 @@ static bool ranges_overlap(u64 a, u64 nr_a, u64 b, u64 nr_b)
  * stacks if their new numbers are in the sample. What was at the new place is
  * unmapped. To be called before the old range is unmapped.
  *
- * Return: 0; -EINVAL if the ranges overlap, and nothing was done; -ENOMEM if
- * an extent could not be cut in two, and the mapping is where it was.
+ * Return: 0; -EINVAL if the ranges overlap, and nothing was done; -ENOSPC or -ENOMEM
+ * if an extent could not be cut in two, and the mapping is where it was.
  */
 int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to, u64 nr_to)
 {
 	u64 nr = min(nr_from, nr_to);
-	unsigned int i;
 	int err;
 
 	if (!nr_from)
@@ -460,24 +625,51 @@ int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to
 	if (!err)
 		err = mmpath_regions_unmap(rs, from + nr, nr_from - nr);
 	if (!err)
-		err = extents_reserve(rs, 2);	/* a cut in two, and the new one */
+		err = extents_reserve(rs, 2);	/* an extent cut twice */
 	if (err)
 		return err;
-	region_move(rs, rs->rest, from, to, nr);
-	while ((i = extent_at(rs, from)) < rs->nr_extents && rs->extents[i].first < from + nr)
-		extent_move(rs, i, from, to, nr);
+	extents_change(rs);
+	region_move(rs->rest, from, to, nr);
+	extents_move(rs, from, to, nr);
 	return regions_resize(rs, to, nr, nr_to);
+}
+
+/**
+ * mmpath_regions_measure() - find the bounds of all regions
+ * @rs: the regions; sets .first and .last of those that have extents
+ */
+void mmpath_regions_measure(struct mmpath_regions *rs)
+{
+	struct mmpath_region *region;
+	struct mmpath_extent *e;
+	u32 i;
+
+	if (rs->measured)
+		return;
+	list_for_each_entry(region, &rs->list, node) {
+		region->first = region == rs->rest ? 0 : U64_MAX;
+		region->last = 0;
+	}
+	for (i = 1; i <= rs->top_extent; i++) {
+		e = extent_of(rs, i);
+		if (!e->region)
+			continue;
+		e->region->first = min(e->region->first, e->first);
+		e->region->last = max(e->region->last, extent_end(e) - 1);
+	}
+	rs->measured = true;
 }
 
 /* What mmpath_regions_find() does when the page is not near the last one. */
 struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 {
-	unsigned int i = extent_at(rs, page);
+	u32 i = extents_at(rs, page);
+	struct mmpath_extent *e = i ? extent_of(rs, i) : NULL;
 
-	if (i == rs->nr_extents || rs->extents[i].first > page)
+	if (!e || e->first > page)
 		return rs->rest;
-	rs->last = i;
-	return rs->extents[i].region;
+	rs->last = *e;
+	return e->region;
 }
 
 /*
@@ -495,34 +687,44 @@ static void count_touch(const struct mmpath_region *region, struct mmpath_mrc *m
 
 static int region_mru_touch(struct mmpath_region *region, u64 page, u64 rank, bool again)
 {
+	struct mmpath_models *m = region->models;
 	u32 weight;
 	s64 distance;
 
-	if (region->mru.shift < region->lru.shift)
-		mmpath_mru_set_shift(&region->mru, region->lru.shift);
-	if (!mmpath_rank_sampled(rank, region->mru.shift))
+	if (m->mru.shift < m->lru.shift)
+		mmpath_mru_set_shift(&m->mru, m->lru.shift);
+	if (!mmpath_rank_sampled(rank, m->mru.shift))
 		return 0;
-	weight = 1U << region->mru.shift;
-	distance = __mmpath_mru_touch(&region->mru, page);
+	weight = 1U << m->mru.shift;
+	distance = __mmpath_mru_touch(&m->mru, page);
 	if (distance == MMPATH_NOMEM)
 		return -ENOMEM;
 	if (!again)
-		count_touch(region, &region->mru_mrc, distance, weight);
+		count_touch(region, &m->mru_mrc, distance, weight);
 	return 0;
 }
 
-static int region_touch(struct mmpath_region *region, u64 page, u64 rank, bool again)
+static int region_touch(struct mmpath_regions *rs, struct mmpath_region *region, u64 page,
+			u64 rank, bool again)
 {
-	u32 weight = 1U << region->lru.shift;
+	struct mmpath_models *m = region->models;
+	u32 weight;
 	s64 distance;
 
-	if (!mmpath_rank_sampled(rank, region->lru.shift))
+	if (!mmpath_rank_sampled(rank, mmpath_region_shift(rs, region)))
 		return 0;
-	distance = __mmpath_stack_touch(&region->lru, page);
+	if (!m) {
+		m = models_create(rs);
+		region->models = m;
+	}
+	if (!m)
+		return -ENOMEM;
+	weight = 1U << m->lru.shift;
+	distance = __mmpath_stack_touch(&m->lru, page);
 	if (distance == MMPATH_NOMEM)
 		return -ENOMEM;
 	if (!again)
-		count_touch(region, &region->lru_mrc, distance, weight);
+		count_touch(region, &m->lru_mrc, distance, weight);
 	return region_mru_touch(region, page, rank, again);
 }
 
@@ -535,14 +737,19 @@ static int region_touch(struct mmpath_region *region, u64 page, u64 rank, bool a
  * @again: it has not left the page access buffer: the touch hits with any memory there
  *	is a curve for, and is not counted; but the page belongs to the top of the stacks
  *
- * Feeds the stacks and the curves of its region. A region whose model finds
- * no memory stops: it is still found, but has no model any more.
+ * Feeds the stacks and the curves of its region. A record that a model finds no
+ * memory for is dropped, and the model is as before.
+ *
+ * Return: 0, or -ENOMEM.
  */
-void mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region, u64 page,
-			 u64 rank, bool again)
+int mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region, u64 page,
+			u64 rank, bool again)
 {
-	if (!region->stopped && region_touch(region, page, rank, again))
-		region_stop(rs, region);
+	int err = region_touch(rs, region, page, rank, again);
+
+	if (err)
+		region->nomem |= 1;
+	return err;
 }
 
 /**
@@ -563,8 +770,8 @@ void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigne
 		for (end = i + 1; end < nr; end++)
 			if (mmpath_regions_find(rs, page[end]) != region)
 				break;
-		if (!region->stopped)
-			mmpath_stack_prefetch(&region->lru, page + i, end - i);
+		if (region->models)
+			mmpath_stack_prefetch(&region->models->lru, page + i, end - i);
 	}
 }
 
@@ -578,23 +785,27 @@ void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigne
 void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift)
 {
 	struct mmpath_region *region;
+	struct mmpath_models *m;
 
 	rs->params.shift = shift;
 	list_for_each_entry(region, &rs->list, node) {
-		if (region->stopped)
+		m = region->models;
+		if (!m)
 			continue;
-		if (shift > region->lru.shift)
-			mmpath_stack_set_shift(&region->lru, shift);
-		if (shift > region->mru.shift)
-			mmpath_mru_set_shift(&region->mru, shift);
+		if (shift > m->lru.shift)
+			mmpath_stack_set_shift(&m->lru, shift);
+		if (shift > m->mru.shift)
+			mmpath_mru_set_shift(&m->mru, shift);
 	}
 }
 
 /* Before its stack is emptied */
 static void region_note(struct mmpath_region *region)
 {
-	region->footprint = max(region->footprint, mmpath_stack_footprint(&region->lru));
-	region->resumed |= region->lru.nr_pages > 0;
+	const struct mmpath_stack *lru = &region->models->lru;
+
+	region->footprint = max(region->footprint, mmpath_stack_footprint(lru));
+	region->resumed |= lru->nr_pages > 0;
 }
 
 /**
@@ -607,24 +818,28 @@ static void region_note(struct mmpath_region *region)
 void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift)
 {
 	struct mmpath_region *region;
+	struct mmpath_models *m;
 
 	rs->params.shift = shift;
 	list_for_each_entry(region, &rs->list, node) {
-		if (region->stopped)
+		m = region->models;
+		if (!m)
 			continue;
 		region_note(region);
-		mmpath_stack_reset(&region->lru, shift);
-		mmpath_mru_reset(&region->mru, shift);
+		mmpath_stack_reset(&m->lru, shift);
+		mmpath_mru_reset(&m->mru, shift);
 	}
 }
 
 static void region_end_burst(struct mmpath_region *region)
 {
+	struct mmpath_models *m = region->models;
+
 	region_note(region);
-	mmpath_mrc_censor(&region->lru_mrc, mmpath_stack_footprint(&region->lru));
-	mmpath_mrc_censor(&region->mru_mrc, (u64)region->mru.nr_pages << region->mru.shift);
-	mmpath_stack_reset(&region->lru, region->lru.shift);
-	mmpath_mru_reset(&region->mru, region->mru.shift);
+	mmpath_mrc_censor(&m->lru_mrc, mmpath_stack_footprint(&m->lru));
+	mmpath_mrc_censor(&m->mru_mrc, (u64)m->mru.nr_pages << m->mru.shift);
+	mmpath_stack_reset(&m->lru, m->lru.shift);
+	mmpath_mru_reset(&m->mru, m->mru.shift);
 }
 
 /**
@@ -640,7 +855,7 @@ void mmpath_regions_end_burst(struct mmpath_regions *rs)
 
 	list_for_each_entry(region, &rs->list, node) {
 		region->resumed = true;
-		if (!region->stopped)
+		if (region->models)
 			region_end_burst(region);
 	}
 }
@@ -648,30 +863,33 @@ void mmpath_regions_end_burst(struct mmpath_regions *rs)
 /**
  * mmpath_regions_close_epoch() - an epoch is over, for all curves
  * @rs: the regions; @rs->seen tells how much of it was seen
- *
- * Accesses of a region that has stopped fall to the others.
  */
 void mmpath_regions_close_epoch(struct mmpath_regions *rs)
 {
 	struct mmpath_counted lru = rs->lru_gone, mru = rs->mru_gone;
 	struct mmpath_region *region;
+	struct mmpath_models *m;
 
 	list_for_each_entry(region, &rs->list, node) {
-		if (region->stopped)
+		m = region->models;
+		if (!m)
 			continue;
-		mmpath_mrc_counted(&region->lru_mrc, &lru);
-		mmpath_mrc_counted(&region->mru_mrc, &mru);
+		mmpath_mrc_counted(&m->lru_mrc, &lru);
+		mmpath_mrc_counted(&m->mru_mrc, &mru);
 	}
 	mmpath_unseen_close(&rs->unseen, &rs->seen, &lru);
 	mru.moved = lru.moved;
 	list_for_each_entry(region, &rs->list, node) {
-		if (region->stopped)
+		m = region->models;
+		if (!m)
 			continue;
-		mmpath_mrc_make_up(&region->lru_mrc, &rs->seen, &lru);
-		mmpath_mrc_make_up(&region->mru_mrc, &rs->seen, &mru);
-		mmpath_mrc_close_epoch(&region->lru_mrc);
-		mmpath_mrc_close_epoch(&region->mru_mrc);
+		mmpath_mrc_make_up(&m->lru_mrc, &rs->seen, &lru);
+		mmpath_mrc_make_up(&m->mru_mrc, &rs->seen, &mru);
+		mmpath_mrc_close_epoch(&m->lru_mrc);
+		mmpath_mrc_close_epoch(&m->mru_mrc);
 	}
+	list_for_each_entry(region, &rs->list, node)
+		region->nomem = region->nomem << 1 & 3;
 	mmpath_seen_close(&rs->seen, &lru);
 	rs->lru_gone = (struct mmpath_counted){ };
 	rs->mru_gone = (struct mmpath_counted){ };

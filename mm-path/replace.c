@@ -453,8 +453,7 @@ static int mmpath_set_mode(struct mmpath_replacer *r, enum mmpath_mode mode)
 	WRITE_ONCE(r->mode, mode);
 	if (mode != MMPATH_MODE_REGION)
 		mmpath_domain_stop_pools(dom);
-	/* without a policy it may have run out of memory meanwhile; no contest then */
-	if (mode == MMPATH_MODE_AUTO && dom->lirs && !dom->contest) {
+	if (mode == MMPATH_MODE_AUTO && !dom->contest) {
 		mmpath_contest_init(&r->contest, &dom->mem, MMPATH_CONTEST_PAGES, r->lirs.shift);
 		dom->contest = &r->contest;
 	} else if (mode != MMPATH_MODE_AUTO && dom->contest) {
@@ -482,10 +481,7 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 	r->leave = MMPATH_LEAVE_LEAST;
 	spin_lock_init(&r->lock);
 	INIT_WORK(&r->work, mmpath_refill_fn);
-	if (mmpath_domain_start_lirs(dom, &r->lirs, MMPATH_REPLACE_PAGES)) {
-		kfree(r);
-		return NULL;
-	}
+	mmpath_domain_start_lirs(dom, &r->lirs, MMPATH_REPLACE_PAGES);
 	mmpath_policy_began(dom);
 	if (mmpath_set_mode(r, mode)) {
 		mmpath_stop_models(r);

@@ -82,7 +82,6 @@ struct mmpath_mrc_text {
 	u64 records, cold, footprint;
 	unsigned long resolved_from;
 	u32 group_pages, shift, nr;
-	bool stopped;
 	struct mmpath_mrc_point points[MMPATH_MRC_POINTS];
 };
 
@@ -111,7 +110,6 @@ static void mmpath_take_mrc(struct mmpath_mrc_text *text, struct mmpath_domain *
 	text->resolved_from = max(dom->reach, 1UL << dom->lru.shift);
 	text->group_pages = mrc->group_pages;
 	text->shift = dom->lru.shift;
-	text->stopped = dom->stopped;
 	text->nr = mmpath_mrc_points(mrc, mmpath_curve_end(mrc, dom->footprint), text->points);
 	mutex_unlock(&dom->lock);
 }
@@ -128,8 +126,6 @@ static void mmpath_print_mrc(struct seq_file *m, const struct mmpath_mrc_text *t
 	seq_printf(m, "cold %llu\n", text->cold);
 	seq_printf(m, "footprint %llu\n", text->footprint);
 	seq_printf(m, "resolved_from %lu\n", text->resolved_from);
-	if (text->stopped)
-		seq_puts(m, "stopped nomem\n");
 	seq_puts(m, "pages total recent epoch\n");
 	for (point = text->points; point < text->points + text->nr; point++)
 		seq_printf(m, "%llu %llu %llu %llu\n", point->pages,
@@ -199,7 +195,9 @@ static void mmpath_show_name(struct seq_file *m, struct mm_struct *mm,
 
 static u64 mmpath_region_footprint(const struct mmpath_region *region)
 {
-	return max(region->footprint, mmpath_stack_footprint(&region->lru));
+	const struct mmpath_models *models = region->models;
+
+	return max(region->footprint, models ? mmpath_stack_footprint(&models->lru) : 0);
 }
 
 /* What replacement by region makes of it */
@@ -224,7 +222,8 @@ static void mmpath_show_region(struct seq_file *m, struct mmpath_domain *dom,
 			       struct mmpath_ctx *ctx, const struct mmpath_region *region,
 			       bool look)
 {
-	u64 footprint;
+	const struct mmpath_models *models = region->models;
+	u64 footprint = mmpath_region_footprint(region);
 
 	seq_printf(m, "%d %u %s ", ctx->pid, region->id, mmpath_kind_names[region->kind]);
 	if (look && region->kind != MMPATH_REGION_REST)
@@ -233,14 +232,10 @@ static void mmpath_show_region(struct seq_file *m, struct mmpath_domain *dom,
 	else
 		seq_puts(m, "- -");
 	seq_printf(m, " %llu ", region->nr_mapped << (PAGE_SHIFT - 10));
-	if (region->stopped) {
-		seq_printf(m, "0 %llu 0 0 nomem ", region->records);
-	} else {
-		footprint = mmpath_region_footprint(region);
-		seq_printf(m, "%llu %llu %llu %u ok ", footprint,
-			   mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_TOTAL),
-			   mmpath_first_touches(&region->lru_mrc, footprint), region->lru.shift);
-	}
+	seq_printf(m, "%llu %llu %llu %u %s ", footprint,
+		   models ? mmpath_mrc_records(&models->lru_mrc, MMPATH_MRC_TOTAL) : 0,
+		   models ? mmpath_first_touches(&models->lru_mrc, footprint) : 0,
+		   mmpath_region_shift(&ctx->regions, region), region->nomem ? "nomem" : "ok");
 	mmpath_show_pool(m, dom, ctx, region);
 	if (look && region->kind != MMPATH_REGION_REST)
 		mmpath_show_name(m, ctx->mm, region);
@@ -264,6 +259,7 @@ static int mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_domain *dom
 	if (ret)
 		goto out;
 	mutex_lock(&ctx->lock);
+	mmpath_regions_measure(&ctx->regions);
 	list_for_each_entry(region, &ctx->regions.list, node)
 		mmpath_show_region(m, dom, ctx, region, look);
 	mutex_unlock(&ctx->lock);
@@ -305,17 +301,20 @@ int mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom)
 static void mmpath_show_region_points(struct seq_file *m, struct mmpath_ctx *ctx,
 				      const struct mmpath_region *region)
 {
+	const struct mmpath_models *models = region->models;
 	u64 end, step, pages;
 
-	if (region->stopped)
+	if (!models) {
+		seq_printf(m, "%d %u 0 0 0\n", ctx->pid, region->id);
 		return;
-	end = mmpath_curve_end(&region->lru_mrc, mmpath_region_footprint(region));
-	step = roundup(end / MMPATH_REGION_POINTS, region->lru_mrc.group_pages) ?:
-		region->lru_mrc.group_pages;
+	}
+	end = mmpath_curve_end(&models->lru_mrc, mmpath_region_footprint(region));
+	step = roundup(end / MMPATH_REGION_POINTS, models->lru_mrc.group_pages) ?:
+		models->lru_mrc.group_pages;
 	for (pages = 0; pages < end + step; pages += step)
 		seq_printf(m, "%d %u %llu %llu %llu\n", ctx->pid, region->id, pages,
-			   mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, pages),
-			   mmpath_mrc_misses(&region->mru_mrc, MMPATH_MRC_TOTAL, pages));
+			   mmpath_mrc_misses(&models->lru_mrc, MMPATH_MRC_TOTAL, pages),
+			   mmpath_mrc_misses(&models->mru_mrc, MMPATH_MRC_TOTAL, pages));
 }
 
 /**

@@ -36,7 +36,7 @@ static const struct number numbers[] = {
 
 static const char * const told[] = {
 	PATH_EMUL "caps", "drivers/replay/caps", "stats/contexts", "stats/trap_ns", "stats/records",
-	"stats/faults", "stats/dropped_log_full", "stats/stopped_nomem",
+	"stats/faults", "stats/dropped_log_full", "stats/dropped_nomem", "stats/regions_full",
 	"stats/attach_failed", "stats/driver_switches", "stats/scanned", "stats/escaped",
 };
 
@@ -383,7 +383,7 @@ static void test_region_mrc(pid_t pid)
 static void test_stat(void)
 {
 	static const char * const keys[] = {
-		"contexts", "records", "faults", "dropped_log_full", "stopped_nomem", "scanned",
+		"contexts", "records", "faults", "dropped_log_full", "dropped_nomem", "regions_full", "scanned",
 		"escaped", "overhead_permille", "overhead_now_permille", "records_per_sec",
 		"coverage_permille",
 		"model_bytes",

@@ -500,8 +500,9 @@ static void kt_regions_unmap(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, mmpath_regions_find(&rs, 120), rs.rest);
 	KUNIT_EXPECT_PTR_EQ(test, mmpath_regions_find(&rs, 140), a);
 	KUNIT_EXPECT_EQ(test, a->nr_mapped, 40);
-	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&a->lru), 40);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&a->models->lru), 40);
 	mmpath_regions_unmap(&rs, 0, 130);
+	mmpath_regions_measure(&rs);
 	KUNIT_EXPECT_EQ(test, a->first, 140);
 	mmpath_regions_unmap(&rs, 0, 1000);
 	KUNIT_EXPECT_EQ(test, rs.nr_regions, 1);
@@ -523,9 +524,9 @@ static void kt_regions_move(struct kunit *test)
 	mmpath_regions_unmap(&rs, 100, 50);
 	KUNIT_EXPECT_PTR_EQ(test, mmpath_regions_find(&rs, 1079), a);
 	KUNIT_EXPECT_PTR_EQ(test, mmpath_regions_find(&rs, 100), rs.rest);
-	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&a->lru), 50);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&a->models->lru), 50);
 	mmpath_regions_touch(&rs, 1000);
-	KUNIT_EXPECT_EQ(test, mmpath_mrc_cold(&a->lru_mrc, MMPATH_MRC_TOTAL), 50);
+	KUNIT_EXPECT_EQ(test, mmpath_mrc_cold(&a->models->lru_mrc, MMPATH_MRC_TOTAL), 50);
 	/* where it is */
 	KUNIT_EXPECT_EQ(test, mmpath_regions_move(&rs, 1000, 80, 1000, 200), 0);
 	KUNIT_EXPECT_EQ(test, a->nr_mapped, 200);
@@ -547,7 +548,7 @@ static void kt_regions_copy(struct kunit *test)
 	b = mmpath_regions_find(&child, 150);
 	KUNIT_EXPECT_EQ(test, a->id, b->id);
 	KUNIT_EXPECT_EQ(test, b->nr_mapped, 40);
-	KUNIT_EXPECT_EQ(test, b->records, 0);
+	KUNIT_EXPECT_NULL(test, b->models);
 	KUNIT_EXPECT_PTR_EQ(test, mmpath_regions_find(&child, 130), child.rest);
 	kt_regions_end(test, &child);
 	kt_regions_end(test, &rs);

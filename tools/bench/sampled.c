@@ -97,7 +97,7 @@ int print_sampled(int argc, char **argv)
 		return 65;
 	r = mmpath_regions_find(&b.regions, 0);
 	printf("error %.4f\nrecords %llu\nshift %u\nbytes %zu\n",
-	       error_of(&r->lru_mrc, &b.exact->mrc, from, pages), nr, r->lru.shift,
+	       error_of(&r->models->lru_mrc, &b.exact->mrc, from, pages), nr, r->models->lru.shift,
 	       fixed.peak + sizeof(b.regions));
 	mmpath_regions_destroy(&b.regions);
 	stack_destroy(b.exact);

@@ -101,7 +101,7 @@ const struct command cmd_regions = {
 		"  --top N     only the N with most records\n"
 		"  --json\n\n"
 		"FOOTPRINT is in pages; COLD are first touches; SHIFT is n when one page in 2^n\n"
-		"is in the region's model; STATE nomem: the model was given up for want of memory.\n"
+		"is in the region's model; STATE nomem: records were dropped for want of memory.\n"
 		"With memory.path.replace region: the POLICY of each, and its pages IN MEMORY.\n",
 	.run = run,
 };

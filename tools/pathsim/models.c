@@ -274,10 +274,14 @@ static void region_evict(struct by_region *r)
 static void region_epoch(struct by_region *r)
 {
 	struct mmpath_region *region;
+	struct mmpath_models *m;
 
 	mmpath_regions_close_epoch(&r->rs);
-	list_for_each_entry(region, &r->rs.list, node)
-		mmpath_pools_judge(&r->pools, 1 + region->id, &region->lru_mrc, &region->mru_mrc);
+	list_for_each_entry(region, &r->rs.list, node) {
+		m = region->models;
+		if (m)
+			mmpath_pools_judge(&r->pools, 1 + region->id, &m->lru_mrc, &m->mru_mrc);
+	}
 	mmpath_pools_close_epoch(&r->pools);
 	r->us = 0;
 }

@@ -14,8 +14,9 @@ static void *test_alloc(struct mmpath_mem *mem, size_t bytes)
 	tm->nr_allocs++;
 	if (bytes > tm->largest)
 		tm->largest = bytes;
-	if (tm->fail_at && (tm->nr_allocs == tm->fail_at ||
-			    (tm->fail_after && tm->nr_allocs > tm->fail_at))) {
+	if ((tm->fail_at && (tm->nr_allocs == tm->fail_at ||
+			     (tm->fail_after && tm->nr_allocs > tm->fail_at))) ||
+	    (tm->fail_one_in && !rng_below(&tm->rng, tm->fail_one_in))) {
 		tm->nr_failed++;
 		return NULL;
 	}
@@ -34,6 +35,7 @@ void test_mem_init(struct test_mem *tm)
 	memset(tm, 0, sizeof(*tm));
 	tm->mem.alloc = test_alloc;
 	tm->mem.free = test_free;
+	tm->rng.state = 1;
 }
 
 u64 rng_next(struct rng *r)

@@ -10,18 +10,6 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* Memory of which the @fail_at-th allocation from now fails (1: the next). */
-struct test_mem {
-	struct mmpath_mem mem;
-	unsigned long fail_at;
-	bool fail_after;	/* and all after it */
-	unsigned long nr_allocs;
-	unsigned long nr_failed;
-	size_t largest;
-};
-
-void test_mem_init(struct test_mem *tm);
-
 /* xorshift64*: the same numbers everywhere. */
 struct rng {
 	u64 state;
@@ -29,6 +17,19 @@ struct rng {
 
 u64 rng_next(struct rng *r);
 u64 rng_below(struct rng *r, u64 limit);
+
+/* Memory of which the @fail_at-th allocation fails, or one in @fail_one_in. */
+struct test_mem {
+	struct mmpath_mem mem;
+	unsigned long fail_at, fail_one_in;
+	struct rng rng;
+	bool fail_after;	/* and all after it */
+	unsigned long nr_allocs;
+	unsigned long nr_failed;
+	size_t largest;
+};
+
+void test_mem_init(struct test_mem *tm);
 
 /* Reference strings over the pages [0, pages). */
 enum trace_kind {

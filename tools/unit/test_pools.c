@@ -290,6 +290,7 @@ static void touch(struct fixture *f, u64 page)
 static void epoch(struct fixture *f)
 {
 	struct mmpath_region *region;
+	struct mmpath_models *m;
 	int i;
 
 	f->misses = 0;
@@ -298,8 +299,11 @@ static void epoch(struct fixture *f)
 		touch(f, SECOND + rng_below(&f->r, OTHER));
 	}
 	mmpath_regions_close_epoch(&f->rs);
-	list_for_each_entry(region, &f->rs.list, node)
-		mmpath_pools_judge(&f->ps, region->id, &region->lru_mrc, &region->mru_mrc);
+	list_for_each_entry(region, &f->rs.list, node) {
+		m = region->models;
+		if (m)
+			mmpath_pools_judge(&f->ps, region->id, &m->lru_mrc, &m->mru_mrc);
+	}
 	mmpath_pools_close_epoch(&f->ps);
 }
 

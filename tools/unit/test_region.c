@@ -21,31 +21,54 @@ static void fixture_init(struct fixture *f)
 	assert_int_equal(mmpath_regions_init(&f->rs, &f->tm.mem, &params), 0);
 }
 
-/* What must hold at any time: extents in order, regions that fit them. */
-static void assert_valid(struct mmpath_regions *rs)
+struct walk {
+	struct mmpath_regions *rs;
+	u64 end, nr, sum;
+	unsigned int depth;
+};
+
+/* The extents of a subtree, in order */
+static void walk_extents(struct walk *w, u32 i, unsigned int depth)
+{
+	struct mmpath_extent *e = mmpath_vec_at(&w->rs->extents, i, MMPATH_EXTENT_ORDER);
+
+	if (!i)
+		return;
+	walk_extents(w, e->left, depth + 1);
+	assert_true(e->nr && e->first >= w->end);
+	w->end = e->first + e->nr;
+	w->nr++;
+	w->sum += e->nr;
+	if (depth > w->depth)
+		w->depth = depth;
+	assert_true(e->region->first <= e->first && e->region->last >= w->end - 1);
+	assert_ptr_equal(mmpath_regions_find(w->rs, e->first), e->region);
+	assert_ptr_equal(mmpath_regions_find(w->rs, w->end - 1), e->region);
+	walk_extents(w, e->right, depth + 1);
+}
+
+/* What must hold at any time: extents in order, regions that fit them. Returns the depth. */
+static unsigned int assert_valid(struct mmpath_regions *rs)
 {
 	struct mmpath_region *region;
-	u64 end = 0, mapped = 0, nr = 0, sum = 0;
-	unsigned int i;
+	struct walk w = { .rs = rs };
+	u64 mapped = 0, nr = 0;
 
-	for (i = 0; i < rs->nr_extents; i++) {
-		struct mmpath_extent *e = &rs->extents[i];
-
-		assert_true(e->nr && e->first >= end);
-		end = e->first + e->nr;
-		sum += e->nr;
-		assert_true(e->region->first <= e->first && e->region->last >= end - 1);
-		assert_ptr_equal(mmpath_regions_find(rs, e->first), e->region);
-		assert_ptr_equal(mmpath_regions_find(rs, end - 1), e->region);
-	}
+	mmpath_regions_measure(rs);
+	if (rs->root)
+		walk_extents(&w, rs->root, 1);
+	assert_int_equal(w.nr, rs->nr_extents);
+	assert_true(rs->nr_extents <= MMPATH_MAX_EXTENTS);
 	list_for_each_entry(region, &rs->list, node) {
 		nr++;
 		mapped += region->nr_mapped;
 		assert_int_equal(!region->nr_mapped, region == rs->rest);
-		assert_true(region->stopped || region->mru.shift >= region->lru.shift);
+		assert_true(!region->models ||
+			    region->models->mru.shift >= region->models->lru.shift);
 	}
 	assert_int_equal(nr, rs->nr_regions);
-	assert_int_equal(mapped, sum);
+	assert_int_equal(mapped, w.sum);
+	return w.depth;
 }
 
 static void fixture_destroy(struct fixture *f)
@@ -118,7 +141,7 @@ static void test_rest(void **state)
 	assert_int_equal(id_of(&f, 0), 0);
 	assert_int_equal(id_of(&f, ~0ULL), 0);
 	assert_ptr_equal(mmpath_regions_touch(&f.rs, 77), f.rs.rest);
-	assert_int_equal(mmpath_mrc_records(&f.rs.rest->lru_mrc, MMPATH_MRC_TOTAL), 1);
+	assert_int_equal(mmpath_mrc_records(&f.rs.rest->models->lru_mrc, MMPATH_MRC_TOTAL), 1);
 	assert_int_equal(f.rs.rest->kind, MMPATH_REGION_REST);
 	fixture_destroy(&f);
 }
@@ -170,7 +193,7 @@ static void test_map_over(void **state)
 	assert_int_equal(id_of(&f, 1500), 2);
 	assert_int_equal(id_of(&f, 2000), 1);
 	assert_int_equal(mmpath_regions_find(&f.rs, 1000)->nr_mapped, 1500);
-	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1000)->lru), 1500);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1000)->models->lru), 1500);
 	map(&f, 0, 5000);
 	assert_int_equal(f.rs.nr_regions, 2);
 	assert_int_equal(id_of(&f, 1700), 3);
@@ -192,6 +215,7 @@ static void test_unmap(void **state)
 	unmap(&f, 1400, 100);
 	unmap(&f, 1200, 0);
 	assert_int_equal(f.rs.nr_extents, 2);
+	mmpath_regions_measure(&f.rs);
 	assert_int_equal(mmpath_regions_find(&f.rs, 1899)->first, 1100);
 	assert_int_equal(mmpath_regions_find(&f.rs, 1100)->last, 1899);
 	assert_int_equal(id_of(&f, 1450), 0);
@@ -212,11 +236,11 @@ static void test_unmap_forgets(void **state)
 	fixture_init(&f);
 	map(&f, 1000, 300);
 	touch(&f, 900, 500);
-	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 200);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 200);
 	unmap(&f, 950, 100);
-	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 150);
-	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1100)->lru), 250);
-	assert_int_equal(mmpath_regions_find(&f.rs, 1100)->mru.nr_pages, 250);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 150);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1100)->models->lru), 250);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1100)->models->mru.nr_pages, 250);
 	fixture_destroy(&f);
 }
 
@@ -236,10 +260,11 @@ static void test_heap(void **state)
 	brk_map(&f, 1040, 100);
 	assert_int_equal(id_of(&f, 1139), 1);
 	/* not where it ends, and not a heap: regions of their own */
+	brk_map(&f, 500, 10);
 	brk_map(&f, 1141, 10);
 	map(&f, 1151, 300);
 	map(&f, 1451, 300);
-	assert_int_equal(f.rs.nr_regions, 5);
+	assert_int_equal(f.rs.nr_regions, 6);
 	fixture_destroy(&f);
 }
 
@@ -263,10 +288,10 @@ static void test_grow_in_place(void **state)
 	/* a small mapping that stays small, then becomes a region */
 	touch(&f, 5000, 10);
 	move(&f, 5000, 10, 5000, 20);
-	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 10);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 10);
 	move(&f, 5000, 20, 5000, 300);
 	assert_int_equal(id_of(&f, 5000), 3);
-	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 0);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 0);
 	fixture_destroy(&f);
 }
 
@@ -283,10 +308,10 @@ static void test_move(void **state)
 	move(&f, 1000, 500, 8000, 500);
 	assert_ptr_equal(mmpath_regions_find(&f.rs, 8000), region);
 	assert_int_equal(id_of(&f, 1000), 0);
-	assert_int_equal(mmpath_stack_footprint(&region->lru), 500);
-	assert_int_equal(region->mru.nr_pages, 500);
+	assert_int_equal(mmpath_stack_footprint(&region->models->lru), 500);
+	assert_int_equal(region->models->mru.nr_pages, 500);
 	/* its pages are where they were on the stack */
-	assert_same(mmpath_stack_touch(&region->lru, 8000), 499);
+	assert_same(mmpath_stack_touch(&region->models->lru, 8000), 499);
 	fixture_destroy(&f);
 }
 
@@ -302,7 +327,7 @@ static void test_move_and_resize(void **state)
 	assert_int_equal(mmpath_regions_find(&f.rs, 8899)->nr_mapped, 900);
 	move(&f, 8000, 900, 100, 300);
 	assert_int_equal(mmpath_regions_find(&f.rs, 399)->nr_mapped, 300);
-	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 100)->lru), 300);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 100)->models->lru), 300);
 	assert_int_equal(f.rs.nr_extents, 1);
 	assert_int_equal(f.rs.nr_regions, 2);
 	fixture_destroy(&f);
@@ -321,8 +346,8 @@ static void test_move_part(void **state)
 	assert_int_equal(mmpath_regions_find(&f.rs, 5000)->nr_mapped, 1000);
 	assert_int_equal(id_of(&f, 1400), 0);
 	assert_int_equal(id_of(&f, 5199), 1);
-	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1000)->lru), 1000);
-	assert_same(mmpath_stack_touch(&mmpath_regions_find(&f.rs, 1000)->lru, 5000), 599);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1000)->models->lru), 1000);
+	assert_same(mmpath_stack_touch(&mmpath_regions_find(&f.rs, 1000)->models->lru, 5000), 599);
 	fixture_destroy(&f);
 }
 
@@ -343,8 +368,8 @@ static void test_move_several(void **state)
 	assert_int_equal(id_of(&f, 300), 0);
 	assert_int_equal(id_of(&f, 400), 2);
 	assert_int_equal(id_of(&f, 1600), 2);
-	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 100);
-	assert_same(mmpath_stack_touch(&f.rs.rest->lru, 300), 99);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 100);
+	assert_same(mmpath_stack_touch(&f.rs.rest->models->lru, 300), 99);
 	fixture_destroy(&f);
 }
 
@@ -357,8 +382,8 @@ static void test_move_small(void **state)
 	fixture_init(&f);
 	touch(&f, 1000, 20);
 	move(&f, 1000, 20, 3000, 30);
-	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->lru), 20);
-	assert_same(mmpath_stack_touch(&f.rs.rest->lru, 3000), 19);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 20);
+	assert_same(mmpath_stack_touch(&f.rs.rest->models->lru, 3000), 19);
 	fixture_destroy(&f);
 }
 
@@ -405,11 +430,135 @@ static void test_copy(void **state)
 
 		assert_int_equal(region->id, id_of(&f, page));
 		assert_int_equal(region->kind, mmpath_regions_find(&f.rs, page)->kind);
-		assert_int_equal(mmpath_stack_footprint(&region->lru), 0);
+		assert_null(region->models);
 	}
 	assert_int_equal(mmpath_regions_map(&child, 20000, 300, MMPATH_REGION_MMAP), 0);
 	assert_int_equal(mmpath_regions_find(&child, 20000)->id, 4);
 	mmpath_regions_destroy(&child);
+	fixture_destroy(&f);
+}
+
+static u64 place(u64 i)
+{
+	return i * 2 * MIN_PAGES;
+}
+
+static void map_many(struct fixture *f, bool down)
+{
+	u64 i;
+
+	for (i = 0; i < MMPATH_MAX_EXTENTS; i++)
+		assert_int_equal(mmpath_regions_map(&f->rs,
+						    place(down ? MMPATH_MAX_EXTENTS - 1 - i : i),
+						    MIN_PAGES, MMPATH_REGION_MMAP), 0);
+	assert_valid(&f->rs);
+}
+
+/*
+ * As many regions as there may be: paths are short, memory comes in pages, the copy for a child
+ * takes an allocation for each region and each page of extents, and untouched ones are small.
+ */
+static void test_many(void **state)
+{
+	const u64 most = MMPATH_MAX_EXTENTS, pages = most * sizeof(struct mmpath_extent) / 4096;
+	struct mmpath_regions child;
+	struct fixture f;
+	u64 i, allocs;
+	int down;
+
+	(void)state;
+	for (down = 0; down < 2; down++) {
+		fixture_init(&f);
+		map_many(&f, down);
+		assert_int_equal(f.rs.nr_regions, most + 1);
+		/* 2 ln(n) is 19.4 of the mean one */
+		assert_in_range(assert_valid(&f.rs), 14, 48);
+		/* but for the array of pointers to the pages */
+		assert_in_range(f.tm.largest, 4096, 4096);
+		assert_in_range(f.tm.mem.bytes, 1, most * 160);
+		assert_int_equal(mmpath_regions_init(&child, &f.tm.mem, &params), 0);
+		allocs = f.tm.nr_allocs;
+		assert_int_equal(mmpath_regions_copy(&child, &f.rs), 0);
+		assert_in_range(f.tm.nr_allocs - allocs, most, most + pages + 32);
+		assert_in_range(assert_valid(&child), 14, 48);
+		for (i = 0; i < most; i += 99)
+			assert_int_equal(mmpath_regions_find(&child, place(i))->id,
+					 id_of(&f, place(i)));
+		mmpath_regions_destroy(&child);
+		/* what is beyond them is in the rest region; what is there can be replaced */
+		assert_int_equal(mmpath_regions_map(&f.rs, place(most), MIN_PAGES,
+						    MMPATH_REGION_MMAP), -ENOSPC);
+		assert_int_equal(id_of(&f, place(most)), 0);
+		assert_int_equal(mmpath_regions_unmap(&f.rs, place(5) + 1, 1), -ENOSPC);
+		assert_int_equal(mmpath_regions_move(&f.rs, place(5) + 1, 1, place(most), 1),
+				 -ENOSPC);
+		map(&f, place(7), MIN_PAGES);
+		assert_int_equal(id_of(&f, place(7)), most + 1);
+		/* all but the first and the last one go at once, and those are cut */
+		unmap(&f, 1, place(most - 1));
+		assert_int_equal(f.rs.nr_regions, 3);
+		assert_int_equal(f.rs.nr_extents, 2);
+		map(&f, place(most), MIN_PAGES);
+		unmap(&f, 0, place(most + 1));
+		assert_int_equal(f.rs.nr_extents, 0);
+		assert_int_equal(f.rs.extents.nr, 0);
+		fixture_destroy(&f);
+	}
+}
+
+/*
+ * A program that knows the ranks of the places could have all extents on one path: it would
+ * map them in that order. With another seed it has not.
+ */
+static void test_seed(void **state)
+{
+	struct mmpath_region_params other = params;
+	struct mmpath_extent *e, *r;
+	struct mmpath_regions rs;
+	struct fixture f;
+	u64 i, left;
+
+	(void)state;
+	fixture_init(&f);
+	map_many(&f, false);
+	other.seed = 12345;
+	assert_int_equal(mmpath_regions_init(&rs, &f.tm.mem, &other), 0);
+	assert_int_equal(mmpath_regions_map(&rs, place(0), MIN_PAGES, MMPATH_REGION_MMAP), 0);
+	/* the shape of one tree is not that of the other */
+	for (i = 1; i < MMPATH_MAX_EXTENTS; i++)
+		mmpath_regions_map(&rs, place(i), MIN_PAGES, MMPATH_REGION_MMAP);
+	for (i = 1, left = 0; i <= MMPATH_MAX_EXTENTS; i++) {
+		e = mmpath_vec_at(&f.rs.extents, i, MMPATH_EXTENT_ORDER);
+		r = mmpath_vec_at(&rs.extents, i, MMPATH_EXTENT_ORDER);
+		left += e->left == r->left;
+	}
+	assert_in_range(left, 0, MMPATH_MAX_EXTENTS * 3 / 4);
+	assert_in_range(assert_valid(&rs), 14, 48);
+	mmpath_regions_destroy(&rs);
+	fixture_destroy(&f);
+}
+
+/* A region that nobody has touched has no models, and what it costs does not grow. */
+static void test_untouched(void **state)
+{
+	struct fixture f;
+	size_t before;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 300);
+	before = f.tm.mem.bytes;
+	map(&f, 2000, 300);
+	assert_in_range(f.tm.mem.bytes - before, 1, 160);
+	mmpath_regions_set_shift(&f.rs, 3);
+	mmpath_regions_end_burst(&f.rs);
+	mmpath_regions_close_epoch(&f.rs);
+	move(&f, 1000, 300, 5000, 400);
+	assert_null(mmpath_regions_find(&f.rs, 5000)->models);
+	assert_int_equal(mmpath_region_shift(&f.rs, mmpath_regions_find(&f.rs, 5000)), 3);
+	touch(&f, 5000, 400);
+	assert_int_equal(mmpath_regions_find(&f.rs, 5000)->models->lru.shift, 3);
+	assert_null(mmpath_regions_find(&f.rs, 2000)->models);
 	fixture_destroy(&f);
 }
 
@@ -429,13 +578,13 @@ static void test_curves(void **state)
 	}
 	mmpath_regions_close_epoch(&f.rs);
 	region = mmpath_regions_find(&f.rs, 1024);
-	assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_EPOCH), 2048);
-	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_EPOCH), 512);
-	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_EPOCH, 496), 1536);
-	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_EPOCH, 512), 0);
-	assert_in_range(mmpath_mrc_misses(&region->mru_mrc, MMPATH_MRC_EPOCH, 256), 700, 850);
-	assert_int_equal(mmpath_mrc_misses(&f.rs.rest->lru_mrc, MMPATH_MRC_TOTAL, 16), 96);
-	assert_int_equal(mmpath_mrc_misses(&f.rs.rest->lru_mrc, MMPATH_MRC_TOTAL, 32), 0);
+	assert_int_equal(mmpath_mrc_records(&region->models->lru_mrc, MMPATH_MRC_EPOCH), 2048);
+	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_EPOCH), 512);
+	assert_int_equal(mmpath_mrc_misses(&region->models->lru_mrc, MMPATH_MRC_EPOCH, 496), 1536);
+	assert_int_equal(mmpath_mrc_misses(&region->models->lru_mrc, MMPATH_MRC_EPOCH, 512), 0);
+	assert_in_range(mmpath_mrc_misses(&region->models->mru_mrc, MMPATH_MRC_EPOCH, 256), 700, 850);
+	assert_int_equal(mmpath_mrc_misses(&f.rs.rest->models->lru_mrc, MMPATH_MRC_TOTAL, 16), 96);
+	assert_int_equal(mmpath_mrc_misses(&f.rs.rest->models->lru_mrc, MMPATH_MRC_TOTAL, 32), 0);
 	fixture_destroy(&f);
 }
 
@@ -451,21 +600,25 @@ static void test_sampled_curves(void **state)
 	mmpath_regions_set_shift(&f.rs, 3);
 	map(&f, 8192, 4096);
 	region = mmpath_regions_find(&f.rs, 8192);
-	assert_int_equal(mmpath_mru_set_shift(&region->mru, 4), 0);
+	/* one that brings the models, and is counted nowhere */
+	mmpath_region_touch(&f.rs, region, mmpath_sample_of_block(1024, 3), 0, true);
+	mmpath_stack_forget(&region->models->lru, 0, 1 << 20);
+	assert_int_equal(mmpath_mru_set_shift(&region->models->mru, 4), 0);
+	mmpath_mru_forget(&region->models->mru, 0, 1 << 20);
 	for (round = 0; round < 3; round++)
 		touch(&f, 8192, 4096);
-	assert_int_equal(region->lru.shift, 3);
-	assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_TOTAL), 3 * 4096);
-	assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_TOTAL), 3 * 4096);
-	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 4096);
-	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, 4080), 8192);
-	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, 4096), 0);
+	assert_int_equal(region->models->lru.shift, 3);
+	assert_int_equal(mmpath_mrc_records(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 3 * 4096);
+	assert_int_equal(mmpath_mrc_records(&region->models->mru_mrc, MMPATH_MRC_TOTAL), 3 * 4096);
+	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 4096);
+	assert_int_equal(mmpath_mrc_misses(&region->models->lru_mrc, MMPATH_MRC_TOTAL, 4080), 8192);
+	assert_int_equal(mmpath_mrc_misses(&region->models->lru_mrc, MMPATH_MRC_TOTAL, 4096), 0);
 	mmpath_regions_set_shift(&f.rs, 5);
-	assert_int_equal(region->lru.shift, 5);
-	assert_int_equal(mmpath_stack_footprint(&region->lru), 4096);
+	assert_int_equal(region->models->lru.shift, 5);
+	assert_int_equal(mmpath_stack_footprint(&region->models->lru), 4096);
 	mmpath_regions_reset(&f.rs, 2);
-	assert_int_equal(region->lru.shift, 2);
-	assert_int_equal(mmpath_stack_footprint(&region->lru), 0);
+	assert_int_equal(region->models->lru.shift, 2);
+	assert_int_equal(mmpath_stack_footprint(&region->models->lru), 0);
 	assert_valid(&f.rs);
 	fixture_destroy(&f);
 }
@@ -485,7 +638,7 @@ static void test_shifts(void **state)
 	assert_int_equal(mmpath_regions_init(&rs, &tm.mem, &small), 0);
 	for (page = 0; page < 5000; page++)
 		mmpath_regions_touch(&rs, page);
-	assert_true(rs.rest->lru.shift >= 5);
+	assert_true(rs.rest->models->lru.shift >= 5);
 	assert_valid(&rs);
 	mmpath_regions_destroy(&rs);
 }
@@ -525,16 +678,16 @@ static void test_raise(void **state)
 	touch(&f, 1024, 300);
 	raise(&f.rs, 1024);
 	region = mmpath_regions_find(&f.rs, 1024);
-	assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_TOTAL), 300);
-	assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_TOTAL), 300);
+	assert_int_equal(mmpath_mrc_records(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 300);
+	assert_int_equal(mmpath_mrc_records(&region->models->mru_mrc, MMPATH_MRC_TOTAL), 300);
 	/* one page is above it now, 299 were */
 	touch(&f, 1323, 1);
 	touch(&f, 1024, 1);
-	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, 16), 0);
+	assert_int_equal(mmpath_mrc_misses(&region->models->lru_mrc, MMPATH_MRC_TOTAL, 16), 0);
 	/* not seen before: on the stack, and still not counted */
 	raise(&f.rs, 1400);
-	assert_int_equal(mmpath_stack_footprint(&region->lru), 301);
-	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 300);
+	assert_int_equal(mmpath_stack_footprint(&region->models->lru), 301);
+	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 300);
 	fixture_destroy(&f);
 }
 
@@ -553,12 +706,12 @@ static void test_reset_is_no_first_touch(void **state)
 	region = mmpath_regions_find(&f.rs, 1024);
 	assert_int_equal(region->footprint, 300);
 	touch(&f, 1024, 300);
-	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 300);
-	assert_int_equal(mmpath_mrc_cold(&region->mru_mrc, MMPATH_MRC_TOTAL), 300);
+	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 300);
+	assert_int_equal(mmpath_mrc_cold(&region->models->mru_mrc, MMPATH_MRC_TOTAL), 300);
 	/* but not those of a region that was not touched yet */
 	region = mmpath_regions_find(&f.rs, 4096);
 	touch(&f, 4096, 300);
-	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 300);
+	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 300);
 	fixture_destroy(&f);
 }
 
@@ -578,27 +731,27 @@ static void test_bursts(void **state)
 	mmpath_regions_end_burst(&f.rs);
 	region = mmpath_regions_find(&f.rs, 1024);
 	assert_int_equal(region->footprint, 300);
-	assert_int_equal(mmpath_stack_footprint(&region->lru), 0);
+	assert_int_equal(mmpath_stack_footprint(&region->models->lru), 0);
 	/* the second time they may have been there before */
-	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 300);
-	assert_int_equal(mmpath_mrc_cold(&region->mru_mrc, MMPATH_MRC_TOTAL), 300);
-	assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_TOTAL), 300 + 100);
+	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 300);
+	assert_int_equal(mmpath_mrc_cold(&region->models->mru_mrc, MMPATH_MRC_TOTAL), 300);
+	assert_int_equal(mmpath_mrc_records(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 300 + 100);
 	f.rs.seen.all = 600;
 	f.rs.seen.as = MMPATH_SEEN_ACCESSES;
 	mmpath_regions_close_epoch(&f.rs);
-	assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_EPOCH), 600);
-	assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_EPOCH), 600);
+	assert_int_equal(mmpath_mrc_records(&region->models->lru_mrc, MMPATH_MRC_EPOCH), 600);
+	assert_int_equal(mmpath_mrc_records(&region->models->mru_mrc, MMPATH_MRC_EPOCH), 600);
 	assert_int_equal(f.rs.seen.all, 0);
 	/* nor does anybody know of a region that was only touched in the pause */
 	touch(&f, 2048, 300);
 	region = mmpath_regions_find(&f.rs, 2048);
-	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 0);
+	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 0);
 	/* what is mapped now was not there before */
 	map(&f, 8192, 512);
 	touch(&f, 8192, 100);
 	region = mmpath_regions_find(&f.rs, 8192);
-	assert_int_equal(mmpath_mrc_cold(&region->lru_mrc, MMPATH_MRC_TOTAL), 100);
-	assert_int_equal(mmpath_mrc_cold(&region->mru_mrc, MMPATH_MRC_TOTAL), 100);
+	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 100);
+	assert_int_equal(mmpath_mrc_cold(&region->models->mru_mrc, MMPATH_MRC_TOTAL), 100);
 	fixture_destroy(&f);
 }
 
@@ -609,41 +762,30 @@ static void close_epoch(struct fixture *f, u64 accesses)
 	mmpath_regions_close_epoch(&f->rs);
 }
 
-/* Accesses that a region has counted are not made up for by others, though it goes or stops. */
+/* Accesses that a region has counted are not made up for by others, though it goes. */
 static void test_gone(void **state)
 {
 	struct mmpath_region *region;
 	struct fixture f;
-	int stop;
-	u64 seen;
 
 	(void)state;
-	for (stop = 0; stop < 2; stop++) {
-		fixture_init(&f);
-		map(&f, 1000, 300);
-		map(&f, 2000, 300);
-		touch(&f, 1000, 10);
-		touch(&f, 1000, 10);
-		touch(&f, 2000, 300);
-		touch(&f, 2000, 300);
-		f.tm.fail_at = stop ? f.tm.nr_allocs + 1 : 0;
-		if (stop)
-			touch(&f, 1010, 290);
-		else
-			unmap(&f, 1000, 300);
-		region = mmpath_regions_find(&f.rs, 1000);
-		assert_int_equal(region->stopped, stop);
-		region = mmpath_regions_find(&f.rs, 2000);
-		seen = 300 + f.rs.lru_gone.cold;
-		close_epoch(&f, seen + 3 * (300 + f.rs.lru_gone.now - f.rs.lru_gone.cold));
-		assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_EPOCH), 300 + 900);
-		assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_EPOCH), 300 + 900);
-		touch(&f, 2000, 300);
-		close_epoch(&f, 300);
-		assert_int_equal(mmpath_mrc_records(&region->lru_mrc, MMPATH_MRC_EPOCH), 300);
-		assert_int_equal(mmpath_mrc_records(&region->mru_mrc, MMPATH_MRC_EPOCH), 300);
-		fixture_destroy(&f);
-	}
+	fixture_init(&f);
+	map(&f, 1000, 300);
+	map(&f, 2000, 300);
+	touch(&f, 1000, 10);
+	touch(&f, 1000, 10);
+	touch(&f, 2000, 300);
+	touch(&f, 2000, 300);
+	unmap(&f, 1000, 300);
+	region = mmpath_regions_find(&f.rs, 2000);
+	close_epoch(&f, 310 + 3 * 310);
+	assert_int_equal(mmpath_mrc_records(&region->models->lru_mrc, MMPATH_MRC_EPOCH), 1200);
+	assert_int_equal(mmpath_mrc_records(&region->models->mru_mrc, MMPATH_MRC_EPOCH), 1200);
+	touch(&f, 2000, 300);
+	close_epoch(&f, 300);
+	assert_int_equal(mmpath_mrc_records(&region->models->lru_mrc, MMPATH_MRC_EPOCH), 300);
+	assert_int_equal(mmpath_mrc_records(&region->models->mru_mrc, MMPATH_MRC_EPOCH), 300);
+	fixture_destroy(&f);
 }
 
 /* What a region of 1 MiB costs, all of it touched: models and bookkeeping. */
@@ -728,64 +870,75 @@ static void test_no_memory(void **state)
 	unsigned long n;
 
 	(void)state;
-	for (n = 1; n <= 3; n++) {
-		test_mem_init(&tm);
-		tm.fail_at = n;
-		assert_int_equal(mmpath_regions_init(&rs, &tm.mem, &params), -ENOMEM);
-		assert_int_equal(tm.mem.bytes, 0);
-	}
+	test_mem_init(&tm);
+	tm.fail_at = 1;
+	assert_int_equal(mmpath_regions_init(&rs, &tm.mem, &params), -ENOMEM);
+	assert_int_equal(tm.mem.bytes, 0);
 	for (n = 1; n < 400; n += 1 + n / 40)
 		random_changes(3, n);
 }
 
-/* A region without memory stops; the others go on. */
-static void test_stopped(void **state)
+/* The copy for a child is there, or nothing of it. */
+static void test_copy_no_memory(void **state)
 {
-	struct mmpath_region *region;
+	struct mmpath_regions child;
 	struct fixture f;
+	unsigned long n;
+	u64 i;
+	int err;
 
 	(void)state;
 	fixture_init(&f);
-	map(&f, 1000, 300);
-	map(&f, 2000, 300);
-	region = mmpath_regions_find(&f.rs, 1000);
-	touch(&f, 1000, 10);
-	touch(&f, 1000, 10);
-	close_epoch(&f, 10 + 30);
-	f.tm.fail_at = f.tm.nr_allocs + 1;
-	touch(&f, 1000, 300);
-	assert_true(region->stopped);
-	assert_int_equal(f.rs.nr_stopped, 1);
-	/* what it has counted, and what that stood for */
-	assert_in_range(region->records, 40, 40 + 300);
-	assert_int_equal(mmpath_stack_footprint(&region->lru), 0);
-	assert_int_equal(mmpath_mrc_misses(&region->lru_mrc, MMPATH_MRC_TOTAL, 0), 0);
-	touch(&f, 2000, 300);
-	assert_false(mmpath_regions_find(&f.rs, 2000)->stopped);
-	move(&f, 1000, 300, 5000, 400);
-	mmpath_regions_set_shift(&f.rs, 1);
-	mmpath_regions_reset(&f.rs, 0);
-	mmpath_regions_end_burst(&f.rs);
-	mmpath_regions_close_epoch(&f.rs);
-	assert_int_equal(id_of(&f, 5399), 1);
+	for (i = 0; i < 200; i++)
+		map(&f, place(i), MIN_PAGES);
+	for (n = 1, err = -ENOMEM; err; n++) {
+		assert_int_equal(mmpath_regions_init(&child, &f.tm.mem, &params), 0);
+		f.tm.fail_at = f.tm.nr_allocs + n;
+		err = mmpath_regions_copy(&child, &f.rs);
+		assert_int_equal(child.nr_regions, err ? 1 : 201);
+		assert_valid(&child);
+		mmpath_regions_destroy(&child);
+	}
+	assert_in_range(n, 200, 250);
 	fixture_destroy(&f);
 }
 
-/* Its curve finds no memory when it is made: there, but stopped. */
-static void test_stopped_at_birth(void **state)
+/*
+ * Records that find no memory are dropped, and nothing else is lost: with what comes
+ * later the curves are what they are of those records alone.
+ */
+static void test_dropped(void **state)
 {
+	struct mmpath_region *region;
+	unsigned long dropped = 0;
 	struct fixture f;
+	u64 page;
 
 	(void)state;
 	fixture_init(&f);
-	map(&f, 1000, 300);
-	f.tm.fail_at = f.tm.nr_allocs + 3;
-	map(&f, 2000, 300);
-	assert_true(mmpath_regions_find(&f.rs, 2000)->stopped);
-	assert_int_equal(f.rs.nr_stopped, 1);
-	touch(&f, 2000, 300);
-	assert_int_equal(mmpath_mrc_misses(&mmpath_regions_find(&f.rs, 2000)->mru_mrc,
-					   MMPATH_MRC_TOTAL, 5), 0);
+	map(&f, 1000, 3000);
+	map(&f, 5000, 300);
+	region = mmpath_regions_find(&f.rs, 1000);
+	f.tm.fail_one_in = 3;
+	for (page = 1000; page < 4000; page++)
+		dropped += !!mmpath_region_touch(&f.rs, region, page, mmpath_rank(page), false);
+	f.tm.fail_one_in = 0;
+	assert_in_range(dropped, 10, 1000);
+	assert_true(region->nomem);
+	assert_false(mmpath_regions_find(&f.rs, 5000)->nomem);
+	mmpath_regions_close_epoch(&f.rs);
+	assert_true(region->nomem);
+	mmpath_regions_close_epoch(&f.rs);
+	assert_false(region->nomem);
+	touch(&f, 1000, 3000);
+	assert_int_equal(mmpath_stack_footprint(&region->models->lru), 3000);
+	mmpath_regions_close_epoch(&f.rs);
+	touch(&f, 1000, 3000);
+	mmpath_regions_close_epoch(&f.rs);
+	assert_int_equal(mmpath_mrc_records(&region->models->lru_mrc, MMPATH_MRC_EPOCH), 3000);
+	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_EPOCH), 0);
+	assert_int_equal(mmpath_mrc_misses(&region->models->lru_mrc, MMPATH_MRC_EPOCH, 2992), 3000);
+	assert_int_equal(mmpath_mrc_misses(&region->models->lru_mrc, MMPATH_MRC_EPOCH, 3008), 0);
 	fixture_destroy(&f);
 }
 
@@ -808,6 +961,9 @@ int main(void)
 		cmocka_unit_test(test_move_small),
 		cmocka_unit_test(test_move_over),
 		cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_seed),
+		cmocka_unit_test(test_untouched),
 		cmocka_unit_test(test_curves),
 		cmocka_unit_test(test_sampled_curves),
 		cmocka_unit_test(test_shifts),
@@ -819,8 +975,8 @@ int main(void)
 		cmocka_unit_test(test_small_region_bytes),
 		cmocka_unit_test(test_random_changes),
 		cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_stopped_at_birth),
+		cmocka_unit_test(test_copy_no_memory),
+		cmocka_unit_test(test_dropped),
 	};
 
 	cmocka_set_test_filter(getenv("UNIT_FILTER"));
