@@ -13,6 +13,7 @@
  *	mmpath_mutex		drivers, enabling, attach and detach, epochs
  *	 ctx->alive		the mm is not taken down, its driver stays
  *	  mmap_lock		read, for the page tables; written by others
+ *	   i_mmap_rwsem		of a file that loses pages, and the lock of a folio: by others
  *	    a driver's		for example of the log of hardware
  *	     ctx->lock		regions and models of one context
  *	      domain->lock	merged stack; several in order of address
@@ -23,7 +24,9 @@
  * alive there. From a fault only trylocks are used for mutexes: who does not
  * get them leaves the records in the log for the next one. Nothing of ours
  * takes mmap_lock below ctx->lock, and nothing but attach, detach and epochs takes
- * mmpath_mutex; fork and exec do so without any mm lock.
+ * mmpath_mutex; fork and exec do so without any mm lock. Who truncates a file waits for
+ * ctx->lock of programs that have it mapped, and reclaim waits for who truncates: so
+ * nothing below a driver's lock or ctx->lock enters reclaim, or waits for a folio.
  *
  * A program may hold its mmap_lock for as long as it likes, and forks of all that are
  * tracked want mmpath_mutex. So attach and scans wait for mmap_lock of a program that
@@ -34,7 +37,8 @@
  * Lifetime: the table of contexts and mm->mmpath share one reference, others
  * come from mmpath_ctx_next(). A context pins its mm_struct (mmgrab()). With the
  * last user __mmput() comes here and drops the context; since nobody has a user
- * then, no hook can be running. Who works for an epoch keeps page tables by ctx->alive,
+ * then, no hook can be running, but for one that somebody else's truncation called, which
+ * takes a user. Who works for an epoch keeps page tables by ctx->alive,
  * for which that waits. With a user of its own it would put the end of the program
  * off to a worker, and who looked at the curve when the program is gone would look
  * too early. Others take a user (mmget_not_zero()).
@@ -231,6 +235,16 @@ void mmpath_find_pid(struct mmpath_ctx *ctx)
 
 /* Attach and detach */
 
+/* Have lockdep know from the beginning that reclaim may wait for @lock, see above. */
+static void mmpath_lock_in_reclaim(struct mutex *lock)
+{
+	if (!IS_ENABLED(CONFIG_LOCKDEP))
+		return;
+	fs_reclaim_acquire(GFP_KERNEL);
+	might_lock(lock);
+	fs_reclaim_release(GFP_KERNEL);
+}
+
 static struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int log_size)
 {
 	struct mmpath_region_params params = {
@@ -254,6 +268,7 @@ static struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int lo
 	kref_init(&ctx->ref);
 	spin_lock_init(&ctx->log_lock);
 	mutex_init(&ctx->lock);
+	mmpath_lock_in_reclaim(&ctx->lock);
 	mutex_init(&ctx->alive);
 	mmgrab(mm);
 	ctx->mm = mm;

@@ -223,6 +223,20 @@ static u64 emul_pab_insert(struct emul_pab *pab, u64 page, u64 block)
 	return victim;
 }
 
+/* Pages @first to @last leave the PAB, and huge ones of which a part is. */
+static void emul_pab_forget(struct emul_pab *pab, u64 first, u64 last, u64 block, u64 blocks)
+{
+	u64 n = min_t(u64, blocks, pab->nr_sets), *way;
+	unsigned int i, set;
+
+	for (; n; n--, block++) {
+		way = emul_pab_set(pab, block, &set);
+		for (i = 0; i < pab->ways; i++)
+			if (way[i] > first && way[i] <= last + 1)
+				way[i] = 0;
+	}
+}
+
 /* Fully associative, least recently used goes: thesis 4.2.1. */
 static bool emul_filter(struct emul *e, u64 page)
 {
@@ -267,6 +281,30 @@ static bool emul_wanted(struct emul *e, u64 page, bool huge)
 		 !emul_pab_has(huge ? &e->huge : &e->pab, page, emul_block(e, page, huge));
 	spin_unlock(&e->lock);
 	return wanted;
+}
+
+static void emul_forget_in(struct emul *e, u64 first, u64 last, bool huge)
+{
+	u64 block = emul_block(e, first, huge);
+
+	emul_pab_forget(huge ? &e->huge : &e->pab, first, last, block,
+			emul_block(e, last, huge) - block + 1);
+}
+
+static void emul_forget(struct mmpath_ctx *ctx, u64 first, u64 nr)
+{
+	struct emul *e = ctx->drv_data;
+	u64 last = first + nr - 1;
+	unsigned int i;
+
+	spin_lock(&e->lock);
+	emul_forget_in(e, first, last, false);
+	/* of one that is cut the rest is mapped by small pages from now on */
+	emul_forget_in(e, first >> PMD_ORDER << PMD_ORDER, last, true);
+	for (i = 0; i < EMUL_MAX_FILTER; i++)
+		if (e->filter[i] > first && e->filter[i] <= last + 1)
+			e->filter[i] = 0;
+	spin_unlock(&e->lock);
 }
 
 /* Of a block, what is known is its page in the sample. */
@@ -631,16 +669,19 @@ static int emul_walk_pmd(pmd_t *pmd, unsigned long start, unsigned long end,
 	return 0;
 }
 
+/* Of a file a fault maps what is in memory around the page, by default so much. */
+#define EMUL_FAULT_AROUND	SZ_64K
+
 /*
- * A fault maps a large folio whole: the rest of it is not in the PAB, and must
- * not be accessible until a scan comes.
+ * A fault maps a large folio whole, and neighbours in a file: these are not in the PAB, and
+ * must not be accessible until a scan comes.
  */
 static void emul_protect_rest(struct emul *e, struct vm_area_struct *vma,
 			      unsigned long address)
 {
 	struct emul_walk w = { .e = e, .shift = READ_ONCE(e->shift) };
 	struct mm_walk walk = { .mm = vma->vm_mm, .vma = vma, .private = &w };
-	unsigned long start = 0, end = 0;
+	unsigned long start, end, around = PAGE_SIZE;
 	struct folio *folio;
 	spinlock_t *ptl;	/* of the page table */
 	pmd_t *pmd;
@@ -652,15 +693,16 @@ static void emul_protect_rest(struct emul *e, struct vm_area_struct *vma,
 		return;
 	__acquire(RCU);	/* for sparse */
 	folio = pte_present(ptep_get(pte)) ? vm_normal_folio(vma, address, ptep_get(pte)) : NULL;
-	if (folio && folio_test_large(folio)) {
-		start = max(ALIGN_DOWN(address, folio_size(folio)), vma->vm_start);
-		end = min(ALIGN(address + 1, folio_size(folio)), vma->vm_end);
-	}
+	if (vma->vm_ops && vma->vm_ops->map_pages)
+		around = EMUL_FAULT_AROUND;
+	if (folio)
+		around = max(around, folio_size(folio));
 	pte_unmap_unlock(pte, ptl);
-	start = max(start, address & PMD_MASK);
-	end = min(end, (address & PMD_MASK) + PMD_SIZE);
-	if (start < end)
-		emul_walk_pmd(pmd, start, end, &walk);
+	if (around == PAGE_SIZE)
+		return;
+	start = max3(ALIGN_DOWN(address, around), vma->vm_start, address & PMD_MASK);
+	end = min3(ALIGN(address + 1, around), vma->vm_end, (address & PMD_MASK) + PMD_SIZE);
+	emul_walk_pmd(pmd, start, end, &walk);
 }
 
 /* The reach is the greatest that there was: the curve counts from there on. */
@@ -720,12 +762,6 @@ static const struct mm_walk_ops emul_walk_ops = {
 	.pmd_entry = emul_walk_pmd,
 	.test_walk = emul_walk_test,
 	.walk_lock = PGWALK_RDLOCK,
-};
-
-/* mprotect() holds mmap_lock for writing and has marked the vma */
-static const struct mm_walk_ops emul_mprotect_ops = {
-	.pmd_entry = emul_walk_pmd,
-	.walk_lock = PGWALK_WRLOCK_VERIFY,
 };
 
 /* Where a walk from @addr on lets mmap_lock go. */
@@ -807,14 +843,24 @@ static void emul_clean(struct mm_struct *mm)
 	emul_walk(mm, &w, 0);
 }
 
+/* Not walk_page_range_vma(), for that wants mmap_lock. */
 static void emul_mprotect(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 			  unsigned long start, unsigned long end)
 {
 	struct emul *e = ctx->drv_data;
 	struct emul_walk w = { .e = e, .shift = READ_ONCE(e->shift) };
+	struct mm_walk walk = { .mm = vma->vm_mm, .vma = vma, .private = &w };
+	unsigned long next;
+	pmd_t *pmd;
 
-	if (emul_trackable(vma))
-		walk_page_range_vma(vma, start, end, &emul_mprotect_ops, &w);
+	if (!emul_trackable(vma))
+		return;
+	for (; start < end; start = next) {
+		pmd = mmpath_find_pmd(vma->vm_mm, start);
+		next = pmd ? pmd_addr_end(start, end) : pud_addr_end(start, end);
+		if (pmd)
+			emul_walk_pmd(pmd, start, next, &walk);
+	}
 }
 
 /* The cost, and keeping it below the target */
@@ -1042,6 +1088,7 @@ static struct mmpath_driver emul_driver = {
 	.touched = emul_touched,
 	.find_hot = emul_find_hot,
 	.mprotect = emul_mprotect,
+	.forget = emul_forget,
 };
 
 static int __init emul_init(void)

@@ -186,8 +186,51 @@ bool __mmpath_hint_fault_pmd(struct vm_fault *vmf)
 	return mmpath_hinted(vmf, true);
 }
 
-void __mmpath_touched(struct vm_area_struct *vma, unsigned long address,
-		      unsigned int flags)
+/*
+ * The first write to a shared page of a file may make the file's owner wait for the disk, and the
+ * fault lets its lock go for that: VM_FAULT_COMPLETED. Who called handle_mm_fault() keeps the
+ * mm all the same. Should the vma be changing just now, the scan finds the page.
+ */
+static struct vm_area_struct *mmpath_relock_vma(struct mm_struct *mm, unsigned long address,
+						unsigned int *flags)
+{
+	struct vm_area_struct *vma = lock_vma_under_rcu(mm, address);
+
+	*flags |= FAULT_FLAG_VMA_LOCK;
+	if (vma || !mmap_read_trylock(mm))
+		return vma;
+	*flags &= ~FAULT_FLAG_VMA_LOCK;
+	vma = vma_lookup(mm, address);
+	if (!vma)
+		mmap_read_unlock(mm);
+	return vma;
+}
+
+static void mmpath_unlock_vma(struct vm_area_struct *vma, unsigned int flags)
+{
+	if (flags & FAULT_FLAG_VMA_LOCK)
+		vma_end_read(vma);
+	else
+		mmap_read_unlock(vma->vm_mm);
+}
+
+static void mmpath_tell_touched(const struct mmpath_driver *drv, struct mmpath_ctx *ctx,
+				struct vm_area_struct *vma, unsigned long address,
+				unsigned int flags, bool hint)
+{
+	bool relock = !vma;
+
+	if (relock)
+		vma = mmpath_relock_vma(ctx->mm, address, &flags);
+	if (vma)
+		drv->touched(ctx, vma, address, flags, hint);
+	if (relock && vma)
+		mmpath_unlock_vma(vma, flags);
+}
+
+/* @vma: NULL when the fault has let go of it */
+void __mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
+		      unsigned long address, unsigned int flags)
 {
 	const struct mmpath_driver *drv;
 	struct mmpath_ctx *ctx;
@@ -195,16 +238,16 @@ void __mmpath_touched(struct vm_area_struct *vma, unsigned long address,
 	bool hint;
 	int idx;
 
-	if (!rcu_access_pointer(vma->vm_mm->mmpath))
+	if (!rcu_access_pointer(mm->mmpath))
 		return;
 	/* who moved to another CPU in between is taken for one that had no hint */
 	hint = this_cpu_read(mmpath_trap.hinted) == current;
 	entered = mmpath_enter(flags);
 	idx = srcu_read_lock(&mmpath_srcu);
-	ctx = mmpath_ctx_of(vma->vm_mm);
+	ctx = mmpath_ctx_of(mm);
 	drv = mmpath_drv_of(ctx);
 	if (drv && drv->touched) {
-		drv->touched(ctx, vma, address, flags, hint);
+		mmpath_tell_touched(drv, ctx, vma, address, flags, hint);
 		mmpath_try_drain(ctx);
 		mmpath_leave(ctx, entered);
 	}
@@ -227,10 +270,11 @@ void __mmpath_mprotect(struct vm_area_struct *vma, unsigned long start,
 }
 
 /*
- * A mapping comes, goes or moves. What was logged before belongs to what was
- * there before, hence the drain. The merged stacks know pages, not regions.
+ * A mapping comes, goes or moves, or what is in it is thrown away. What was logged before
+ * belongs to what was there before, hence the drain. The merged stacks know pages, not
+ * regions.
  */
-enum mmpath_map_op { MMPATH_MAP, MMPATH_BRK, MMPATH_UNMAP, MMPATH_MOVE };
+enum mmpath_map_op { MMPATH_MAP, MMPATH_BRK, MMPATH_UNMAP, MMPATH_MOVE, MMPATH_DISCARD };
 
 static int mmpath_change_regions(struct mmpath_ctx *ctx, enum mmpath_map_op op,
 				 u64 from, u64 nr, u64 to, u64 to_nr)
@@ -244,8 +288,20 @@ static int mmpath_change_regions(struct mmpath_ctx *ctx, enum mmpath_map_op op,
 		return mmpath_regions_unmap(&ctx->regions, from, nr);
 	case MMPATH_MOVE:
 		return mmpath_regions_move(&ctx->regions, from, nr, to, to_nr);
+	case MMPATH_DISCARD:
+		mmpath_regions_forget(&ctx->regions, from, nr);
+		break;
 	}
 	return 0;
+}
+
+/* The next touch of a page in this range is its first. */
+static void mmpath_driver_forget(struct mmpath_ctx *ctx, u64 first, u64 nr)
+{
+	const struct mmpath_driver *drv = mmpath_drv_of(ctx);
+
+	if (drv && drv->forget && nr)
+		drv->forget(ctx, first, nr);
 }
 
 static void mmpath_change(struct mm_struct *mm, enum mmpath_map_op op,
@@ -257,7 +313,6 @@ static void mmpath_change(struct mm_struct *mm, enum mmpath_map_op op,
 	struct mmpath_ctx *ctx;
 	int i, idx;
 
-	mmap_assert_write_locked(mm);
 	idx = srcu_read_lock(&mmpath_srcu);
 	ctx = mmpath_ctx_of(mm);
 	if (!ctx)
@@ -272,29 +327,83 @@ static void mmpath_change(struct mm_struct *mm, enum mmpath_map_op op,
 		else if (page != to_page)
 			mmpath_domain_move(ctx->domains[i], ctx, page, to_page, min(nr, to_nr));
 	mutex_unlock(&ctx->lock);
+	if (op != MMPATH_MOVE) {
+		mmpath_driver_forget(ctx, page, nr);
+	} else if (page != to_page) {
+		mmpath_driver_forget(ctx, page, nr);
+		mmpath_driver_forget(ctx, to_page, to_nr);
+	}
 out:
 	srcu_read_unlock(&mmpath_srcu, idx);
 }
 
 void __mmpath_mmap(struct mm_struct *mm, unsigned long start, unsigned long len)
 {
+	mmap_assert_write_locked(mm);
 	mmpath_change(mm, MMPATH_MAP, start, len, 0, 0);
 }
 
 void __mmpath_brk(struct mm_struct *mm, unsigned long start, unsigned long len)
 {
+	mmap_assert_write_locked(mm);
 	mmpath_change(mm, MMPATH_BRK, start, len, 0, 0);
 }
 
 void __mmpath_munmap(struct mm_struct *mm, unsigned long start, unsigned long len)
 {
+	mmap_assert_write_locked(mm);
 	mmpath_change(mm, MMPATH_UNMAP, start, len, 0, 0);
 }
 
 void __mmpath_mremap(struct mm_struct *mm, unsigned long from, unsigned long from_len,
 		     unsigned long to, unsigned long to_len)
 {
+	struct vm_area_struct *vma;
+
+	mmap_assert_write_locked(mm);
 	mmpath_change(mm, MMPATH_MOVE, from, from_len, to, to_len);
+	/* entries have moved as they were, and no driver knows them by their new numbers */
+	vma = from != to ? vma_lookup(mm, to) : NULL;
+	if (vma)
+		__mmpath_mprotect(vma, to, to + min(from_len, to_len));
+}
+
+/*
+ * Does what is in the range cease to be? To the pages of a file a program of its own will
+ * (@details is NULL: madvise()) can do nothing, only to its own copies of them; which pages are
+ * copies is not looked at. When the file loses its pages, copies may stay.
+ */
+static bool mmpath_zap_discards(struct vm_area_struct *vma,
+				const struct zap_details *details)
+{
+	if (!details)
+		return !(vma->vm_flags & VM_SHARED) && (vma_is_anonymous(vma) || vma->anon_vma);
+	return details->even_cows || !vma->anon_vma;
+}
+
+/*
+ * Like mmpath_find_hot() it may come from anybody. It sleeps for ctx->lock with
+ * i_mmap_rwsem and a folio's lock held: see core.c.
+ */
+void __mmpath_zap(struct vm_area_struct *vma, unsigned long start, unsigned long len,
+		  const struct zap_details *details)
+{
+	struct mm_struct *mm = vma->vm_mm;
+
+	if (!rcu_access_pointer(mm->mmpath) || !mmpath_zap_discards(vma, details) ||
+	    !mmget_not_zero(mm))
+		return;
+	mmpath_change(mm, MMPATH_DISCARD, start, len, 0, 0);
+	mmput_async(mm);
+}
+
+void __mmpath_discard(struct vm_area_struct *vma, unsigned long start, unsigned long len)
+{
+	if (!len || !rcu_access_pointer(vma->vm_mm->mmpath))
+		return;
+	mmpath_change(vma->vm_mm, MMPATH_DISCARD, start, len, 0, 0);
+	/* what is still mapped there, or already, is to be seen */
+	__mmpath_mprotect(vma, start, start + len);
 }
 
 void __mmpath_use_mm(struct mm_struct *mm)

@@ -319,8 +319,10 @@ struct mmpath_counter {
  * @tick: of the scheduler, in its interrupt; the task is running. May be absent.
  * @find_hot: which of @nr pages (numbers in the low MMPATH_VPN_BITS) are in the buffer of
  *	those used last; sets .hot of those, the others are false. May sleep. May be absent.
- * @mprotect: entries in this range have become accessible. mmap_lock is held
- *	for writing.
+ * @mprotect: entries in this range have become accessible, or are of pages that were forgotten.
+ *	mmap_lock or the lock of the VMA is held. May be absent.
+ * @forget: @nr pages from number @first on were unmapped or thrown away: they are in no buffer
+ *	any more. From a hook of the mm, which has a user; must not sleep. May be absent.
  */
 struct mmpath_driver {
 	const char *name;
@@ -345,6 +347,7 @@ struct mmpath_driver {
 	void (*find_hot)(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot);
 	void (*mprotect)(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 			 unsigned long start, unsigned long end);
+	void (*forget)(struct mmpath_ctx *ctx, u64 first, u64 nr);
 	void (*inject)(struct mmpath_ctx *ctx, unsigned long record);
 	void (*drain)(void);
 	void (*use_context)(const struct mmpath_ctx *ctx);

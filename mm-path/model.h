@@ -475,6 +475,7 @@ int mmpath_regions_copy(struct mmpath_regions *dst, struct mmpath_regions *src);
 int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 		       enum mmpath_region_kind kind);
 int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr);
+void mmpath_regions_forget(struct mmpath_regions *rs, u64 first, u64 nr);
 int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to, u64 nr_to);
 struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page);
 void mmpath_regions_measure(struct mmpath_regions *rs);

@@ -524,6 +524,31 @@ int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr)
 	return 0;
 }
 
+/**
+ * mmpath_regions_forget() - what was in a range is no more, but it stays mapped
+ * @rs: the regions
+ * @first: its first page
+ * @nr: its pages
+ *
+ * Its pages are forgotten. Cannot fail.
+ */
+void mmpath_regions_forget(struct mmpath_regions *rs, u64 first, u64 nr)
+{
+	u64 end = first + nr, from = first, to;
+	const struct mmpath_extent *e;
+	u32 i;
+
+	region_forget(rs->rest, first, nr);
+	while (from < end && (i = extents_at(rs, from))) {
+		e = extent_of(rs, i);
+		if (e->first >= end)
+			break;
+		to = min(end, extent_end(e));
+		region_forget(e->region, from, to - from);
+		from = to;
+	}
+}
+
 /* A mapping that grows or shrinks where it is. */
 static int regions_resize(struct mmpath_regions *rs, u64 first, u64 nr_from, u64 nr_to)
 {

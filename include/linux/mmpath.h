@@ -14,6 +14,7 @@
 struct mem_cgroup;
 struct task_struct;
 struct vm_fault;
+struct zap_details;
 struct zone;
 
 #ifdef CONFIG_MMPATH
@@ -23,8 +24,11 @@ DECLARE_STATIC_KEY_FALSE(mmpath_hw_key);
 
 bool __mmpath_hint_fault(struct vm_fault *vmf);
 bool __mmpath_hint_fault_pmd(struct vm_fault *vmf);
-void __mmpath_touched(struct vm_area_struct *vma, unsigned long address,
-		      unsigned int flags);
+void __mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
+		      unsigned long address, unsigned int flags);
+void __mmpath_zap(struct vm_area_struct *vma, unsigned long start, unsigned long len,
+		  const struct zap_details *details);
+void __mmpath_discard(struct vm_area_struct *vma, unsigned long start, unsigned long len);
 void __mmpath_mprotect(struct vm_area_struct *vma, unsigned long start,
 		       unsigned long end);
 void __mmpath_mmap(struct mm_struct *mm, unsigned long start, unsigned long len);
@@ -65,13 +69,34 @@ static inline bool mmpath_hint_fault_pmd(struct vm_fault *vmf)
 	return mmpath_on() && __mmpath_hint_fault_pmd(vmf);
 }
 
-/* The tail of handle_mm_fault(); @vma is only good if @ret says so. */
-static inline void mmpath_touched(struct vm_area_struct *vma, unsigned long address,
-				  unsigned int flags, vm_fault_t ret)
+/* The tail of handle_mm_fault(); @vma is only good if @ret says so, @mm always. */
+static inline void mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
+				  unsigned long address, unsigned int flags, vm_fault_t ret)
 {
-	if (mmpath_on() &&
-	    !(ret & (VM_FAULT_ERROR | VM_FAULT_RETRY | VM_FAULT_COMPLETED)))
-		__mmpath_touched(vma, address, flags);
+	if (mmpath_on() && !(ret & (VM_FAULT_ERROR | VM_FAULT_RETRY)))
+		__mmpath_touched(mm, ret & VM_FAULT_COMPLETED ? NULL : vma, address, flags);
+}
+
+/*
+ * A range of @vma is about to be unmapped, which stays. @vma is kept by mmap_lock, or by
+ * i_mmap_rwsem and the mm may be anybody's. No spinlock is held.
+ */
+static inline void mmpath_zap(struct vm_area_struct *vma, unsigned long start,
+			      unsigned long len, const struct zap_details *details)
+{
+	if (mmpath_on())
+		__mmpath_zap(vma, start, len, details);
+}
+
+/*
+ * What was in this range is not wanted any more; what is mapped there now counts as new.
+ * mmap_lock or the lock of @vma is held.
+ */
+static inline void mmpath_discard(struct vm_area_struct *vma, unsigned long start,
+				  unsigned long len)
+{
+	if (mmpath_on())
+		__mmpath_discard(vma, start, len);
 }
 
 /* mmap_lock is held for writing in the next five. */
@@ -164,8 +189,18 @@ static inline bool mmpath_hint_fault_pmd(struct vm_fault *vmf)
 	return false;
 }
 
-static inline void mmpath_touched(struct vm_area_struct *vma, unsigned long address,
-				  unsigned int flags, vm_fault_t ret)
+static inline void mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
+				  unsigned long address, unsigned int flags, vm_fault_t ret)
+{
+}
+
+static inline void mmpath_zap(struct vm_area_struct *vma, unsigned long start,
+			      unsigned long len, const struct zap_details *details)
+{
+}
+
+static inline void mmpath_discard(struct vm_area_struct *vma, unsigned long start,
+				  unsigned long len)
 {
 }
 

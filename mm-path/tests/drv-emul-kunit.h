@@ -46,6 +46,67 @@ static void kt_pab_fifo(struct kunit *test)
 	kt_emul_free(e);
 }
 
+static bool kt_filter_has(const struct emul *e, u64 page)
+{
+	unsigned int i;
+
+	for (i = 0; i < EMUL_MAX_FILTER; i++)
+		if (e->filter[i] == page + 1)
+			return true;
+	return false;
+}
+
+/* What is forgotten is in neither buffer nor filter any more, and what is not is. */
+static void kt_forget(struct kunit *test, u64 first, u64 nr, unsigned int shift)
+{
+	struct emul *e = kt_emul(test, 4096, 4, shift);
+	struct mmpath_ctx ctx = { .drv_data = e };
+	u64 page, huge;
+	bool gone;
+
+	e->filter_entries = EMUL_MAX_FILTER;
+	for (page = 0; page < 2048; page++) {
+		if (!mmpath_sampled(page, shift))
+			continue;
+		emul_pab_insert(&e->pab, page, emul_block(e, page, false));
+		if (page >= 2048 - EMUL_MAX_FILTER)
+			emul_filter(e, page);
+	}
+	for (page = 0; page < 2048; page += 512)
+		emul_pab_insert(&e->huge, page, emul_block(e, page, true));
+	emul_forget(&ctx, first, nr);
+	for (page = 0; page < 2048; page++) {
+		if (!mmpath_sampled(page, shift))
+			continue;
+		gone = page >= first && page < first + nr;
+		KUNIT_EXPECT_EQ_MSG(test, gone,
+				    !emul_pab_has(&e->pab, page, emul_block(e, page, false)),
+				    "page %llu of %llu + %llu", page, first, nr);
+		huge = page & ~511ULL;
+		if (gone)
+			KUNIT_EXPECT_FALSE(test, emul_pab_has(&e->huge, huge,
+							      emul_block(e, huge, true)));
+		if (page >= 2048 - EMUL_MAX_FILTER)
+			KUNIT_EXPECT_EQ(test, gone, !kt_filter_has(e, page));
+	}
+	for (page = 0; page < 2048; page += 512)
+		KUNIT_EXPECT_EQ(test, page + 512 > first && page < first + nr,
+				!emul_pab_has(&e->huge, page, emul_block(e, page, true)));
+	kt_emul_free(e);
+}
+
+static void kt_pab_forget(struct kunit *test)
+{
+	kt_forget(test, 0, 1, 0);
+	kt_forget(test, 1, 1, 0);
+	kt_forget(test, 511, 2, 0);
+	kt_forget(test, 1900, 100, 0);
+	kt_forget(test, 0, 2048, 0);
+	/* more pages than there are sets */
+	kt_forget(test, 100, 1ULL << 40, 0);
+	kt_forget(test, 100, 1000, 1);
+}
+
 /* Page 0 is a page like any other. */
 static void kt_pab_page_0(struct kunit *test)
 {
@@ -336,6 +397,7 @@ static void kt_busy_scan(struct kunit *test)
 
 static struct kunit_case kt_emul_cases[] = {
 	KUNIT_CASE(kt_pab_fifo),
+	KUNIT_CASE(kt_pab_forget),
 	KUNIT_CASE(kt_pab_page_0),
 	KUNIT_CASE(kt_pab_associativity),
 	KUNIT_CASE(kt_pab_one_instruction),

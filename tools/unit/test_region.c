@@ -244,6 +244,31 @@ static void test_unmap_forgets(void **state)
 	fixture_destroy(&f);
 }
 
+/* What was thrown away is forgotten in every region, and the regions stay as they are. */
+static void test_forget(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	mmpath_regions_forget(&f.rs, 0, 1000);
+	map(&f, 1000, 300);
+	map(&f, 1400, 300);
+	map(&f, 1700, 300);
+	touch(&f, 900, 1100);
+	mmpath_regions_forget(&f.rs, 950, 800);
+	assert_int_equal(f.rs.nr_regions, 4);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1100)->nr_mapped, 300);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 50);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1100)->models->lru), 0);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1400)->models->lru), 0);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1700)->models->lru), 250);
+	assert_int_equal(mmpath_regions_find(&f.rs, 1700)->models->mru.nr_pages, 250);
+	mmpath_regions_forget(&f.rs, 1800, 10);
+	assert_int_equal(mmpath_stack_footprint(&mmpath_regions_find(&f.rs, 1700)->models->lru), 240);
+	fixture_destroy(&f);
+}
+
 static void test_heap(void **state)
 {
 	struct fixture f;
@@ -952,6 +977,7 @@ int main(void)
 		cmocka_unit_test(test_map_over),
 		cmocka_unit_test(test_unmap),
 		cmocka_unit_test(test_unmap_forgets),
+		cmocka_unit_test(test_forget),
 		cmocka_unit_test(test_heap),
 		cmocka_unit_test(test_grow_in_place),
 		cmocka_unit_test(test_move),
