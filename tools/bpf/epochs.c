@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		seconds = strtoul(argv[1], &rest, 10);
-	if (argc > 2 || *rest) {
+	if (argc > 2 || *rest || (argc > 1 && (*argv[1] < '0' || *argv[1] > '9'))) {
 		fprintf(stderr, "usage: epochs [SECONDS]\n");
 		return EX_USAGE;
 	}

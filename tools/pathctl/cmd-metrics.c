@@ -392,7 +392,7 @@ const struct command cmd_metrics = {
 	.summary = "everything that is counted, as text for Prometheus",
 	.help = "usage: pathctl metrics [--openmetrics]\n\n"
 		"Counters of the machine and of every tracked cgroup in the text format of\n"
-		"Prometheus, which node_exporter reads from files (--collector.textfile.directory).\n\n"
+		"Prometheus, which the textfile collector of node_exporter reads.\n\n"
 		"  --openmetrics   in the OpenMetrics text format\n\n"
 		"Bytes of a cgroup's name that are no UTF-8 are written as //xff.\n",
 	.run = run,

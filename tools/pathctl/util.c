@@ -302,7 +302,7 @@ static bool parse_suffix(const char *text, double *scale)
 	if (!*text)
 		return true;
 	unit = strchr(units, *text & ~0x20);
-	if (!unit)
+	if (!unit || !*unit)	/* a blank would be the end of units */
 		return false;
 	*scale = ldexp(1, 10 * (unit - units + 1));
 	return !text[1] || !strcmp(text + 1, "iB");

@@ -407,6 +407,8 @@ static void read_truth(struct trace *t, const char *file)
 	uint32_t whose = 0;
 	int ret;
 
+	if (!r && errno == EINVAL)
+		die(EX_DATAERR, "%s: no ground truth; if zstd has compressed that: zstd -d", file);
 	if (!r)
 		die(EX_NOINPUT, "%s: %s", file, strerror(errno));
 	while ((ret = truth_next(r, &ev)) > 0) {

@@ -540,8 +540,9 @@ static bool number(const char *text, const char *key, unsigned long *value)
 
 	if (strncmp(text, key, len) || text[len] != '=')
 		return false;
-	*value = strtoul(text + len + 1, &end, 10);
-	return !*end;
+	text += len + 1;
+	*value = strtoul(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end;
 }
 
 static bool parse_geometry(const char *arg)

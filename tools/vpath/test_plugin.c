@@ -722,7 +722,8 @@ static void test_arguments(void **state)
 {
 	static const char *const bad[] = {
 		"cpus=0", "cpus=65", "log=63", "log=100", "log=33554432", "pab=7", "tlb_ways=3",
-		"foo=1", "tlb=x", "truth=/nonexistent/x", "log=1048576",
+		"foo=1", "tlb=x", "truth=/nonexistent/x", "log=1048576", "filter=", "cpus=+2",
+		"relog=-18446744073709551615",
 	};
 	size_t i;
 	char *more[1];
