@@ -9,6 +9,28 @@ struct size_options {
 	bool json;
 };
 
+/* What programs share is on the stack once for each. */
+static uint64_t programs_now(const struct cgroup *cgroup)
+{
+	struct keyed stat;
+	uint64_t programs;
+
+	cgroup_keyed(cgroup, "memory.path.stat", &stat);
+	programs = keyed_u64(&stat, "contexts", 0);
+	keyed_free(&stat);
+	return programs;
+}
+
+static void print_sharing(const struct cgroup *cgroup)
+{
+	uint64_t programs = programs_now(cgroup);
+
+	if (programs > 1)
+		printf("%llu programs: a page that several of them share counts once for each,\n"
+		       "so what they share makes all these sizes too large\n",
+		       (unsigned long long)programs);
+}
+
 static void print_size(const struct curve *curve, const struct cgroup *cgroup,
 		       const struct size_question *question)
 {
@@ -20,6 +42,7 @@ static void print_size(const struct curve *curve, const struct cgroup *cgroup,
 	printf("sizes from %s are resolved\n",
 	       human_bytes(curve->resolved_from * curve->page_bytes, size, sizeof(size)));
 	coverage_note(stdout, cgroup);
+	print_sharing(cgroup);
 }
 
 static json_t *all_json(const struct curve *curve, const struct cgroup *cgroup,
@@ -29,6 +52,7 @@ static json_t *all_json(const struct curve *curve, const struct cgroup *cgroup,
 
 	json_object_set_new(object, "cgroup", json_text(cgroup->name));
 	json_object_set_new(object, "coverage", coverage_json(cgroup));
+	json_object_set_new(object, "programs", json_u64(programs_now(cgroup)));
 	return object;
 }
 
@@ -94,6 +118,7 @@ const struct command cmd_size = {
 		"                would do (256M)\n"
 		"  --window W    total, recent or epoch, as in pathctl mrc\n"
 		"  --json\n\n"
-		"First touches are no misses here: no memory avoids them.\n",
+		"First touches are no misses here: no memory avoids them. A page that several\n"
+		"programs of the cgroup share counts once for each.\n",
 	.run = run,
 };
