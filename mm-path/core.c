@@ -10,7 +10,8 @@
  *
  *	mmpath_memcg_mutex	which cgroups are tracked, and who shares (memcg.c, balance.c)
  *	 mmpath_replace_mutex	which have a policy (replace.c)
- *	mmpath_mutex		drivers, enabling, attach and detach, epochs
+ *	mmpath_track_mutex	what users change: which programs are tracked, by which driver
+ *	mmpath_mutex		the table of contexts, their domains, drivers
  *	 ctx->alive		the mm is not taken down, its driver stays
  *	  mmap_lock		read, for the page tables; written by others
  *	   i_mmap_rwsem		of a file that loses pages, and the lock of a folio: by others
@@ -28,11 +29,13 @@
  * ctx->lock of programs that have it mapped, and reclaim waits for who truncates: so
  * nothing below a driver's lock or ctx->lock enters reclaim, or waits for a folio.
  *
- * A program may hold its mmap_lock for as long as it likes, and forks of all that are
- * tracked want mmpath_mutex. So attach and scans wait for mmap_lock of a program that
- * runs without mmpath_mutex, and nobody waits with that for ctx->alive, whose owner may
- * be such a scan; but for who switches drivers, or ends the tracking of a program that
- * goes on.
+ * A program may hold its mmap_lock for as long as it likes. So nothing of ours waits for
+ * mmap_lock: mmpath_mmap_trylock() tries for a moment. And each fork and exec of a tracked
+ * program takes mmpath_mutex. So nothing that may take long is done with mmpath_mutex: no
+ * scan, no waiting for SRCU or for ctx->alive, whose owner may scan. Contexts that end or
+ * change their driver are first collected under mmpath_mutex, so that hooks do not find
+ * them (their driver) any more, and worked on when SRCU has been waited for once.
+ * mmpath_track_mutex keeps others from attaching the same mm meanwhile.
  *
  * Lifetime: the table of contexts and mm->mmpath share one reference, others
  * come from mmpath_ctx_next(). A context pins its mm_struct (mmgrab()). With the
@@ -58,6 +61,7 @@
 
 DEFINE_STATIC_KEY_FALSE(mmpath_key);
 DEFINE_STATIC_KEY_FALSE(mmpath_hw_key);
+static DEFINE_MUTEX(mmpath_track_mutex);	/* see above */
 DEFINE_MUTEX(mmpath_mutex);	/* see above */
 DEFINE_SRCU(mmpath_srcu);
 LIST_HEAD(mmpath_drivers);
@@ -281,6 +285,7 @@ err_ctx:
 	return NULL;
 }
 
+/* Under mmpath_mutex, unless nobody else knows @ctx */
 static int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 {
 	int i, ret = -ENOSPC;
@@ -370,16 +375,14 @@ static int mmpath_start_driver(struct mmpath_ctx *ctx, struct mmpath_driver *drv
 	return 0;
 }
 
-/* Take them apart. @mm with a user, or NULL when it is exiting. */
-static void mmpath_stop_driver(struct mmpath_ctx *ctx, struct mm_struct *mm)
+/*
+ * Take them apart, when no hook uses @drv any more. @mm with a user, or NULL when it is
+ * exiting.
+ */
+static void mmpath_stop_driver(struct mmpath_ctx *ctx, const struct mmpath_driver *drv,
+			       struct mm_struct *mm)
 {
-	const struct mmpath_driver *drv = ctx->drv;
-
 	lockdep_assert_held(&ctx->alive);
-	WRITE_ONCE(ctx->drv, NULL);
-	/* also without a driver: a hook may still hold the context */
-	if (mm)
-		synchronize_srcu(&mmpath_srcu);
 	if (!drv)
 		return;
 	drv->detach(ctx, mm);
@@ -483,14 +486,21 @@ static void mmpath_take_accesses(struct mmpath_ctx *ctx)
 	mmpath_seen_add(&ctx->seen, &seen);
 }
 
-/* The end of @ctx, whether its mm goes on (@mm, with a user) or not (NULL). */
+/*
+ * The end of @ctx, whether its mm goes on (@mm, with a user) or not (NULL). No hook can be
+ * running.
+ */
 static void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
+	const struct mmpath_driver *drv;
 	int i;
 
+	lockdep_assert_not_held(&mmpath_mutex);
 	mutex_lock(&ctx->alive);
 	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
-	mmpath_stop_driver(ctx, mm);
+	drv = ctx->drv;
+	WRITE_ONCE(ctx->drv, NULL);
+	mmpath_stop_driver(ctx, drv, mm);
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	mmpath_take_accesses(ctx);
@@ -501,6 +511,55 @@ static void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	mutex_unlock(&ctx->alive);
 	xa_erase(&mmpath_ctxs, ctx->id);
 	mmpath_ctx_put(ctx);
+}
+
+/*
+ * Put @ctx on a list, with a reference and a user of its mm, so that the program does not
+ * end before mmpath_release() lets both go. False if it has ended.
+ */
+static bool mmpath_collect(struct mmpath_ctx *ctx, struct list_head *list)
+{
+	lockdep_assert_held(&mmpath_track_mutex);
+	lockdep_assert_held(&mmpath_mutex);
+	if (!mmget_not_zero(ctx->mm))
+		return false;
+	if (mmpath_ctx_gone(ctx)) {
+		mmput_async(ctx->mm);
+		return false;
+	}
+	kref_get(&ctx->ref);
+	list_add_tail(&ctx->node, list);
+	return true;
+}
+
+static void mmpath_release(struct mmpath_ctx *ctx)
+{
+	struct mm_struct *mm = ctx->mm;
+
+	list_del(&ctx->node);
+	mmpath_ctx_put(ctx);
+	mmput_async(mm);
+}
+
+/* The hooks do not find @ctx any more, its end comes with mmpath_detach_list(). */
+static void mmpath_unpublish(struct mmpath_ctx *ctx, struct list_head *list)
+{
+	if (mmpath_collect(ctx, list))
+		RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+}
+
+static void mmpath_detach_list(struct list_head *list)
+{
+	struct mmpath_ctx *ctx, *next;
+
+	lockdep_assert_held(&mmpath_track_mutex);
+	if (list_empty(list))
+		return;
+	synchronize_srcu(&mmpath_srcu);
+	list_for_each_entry_safe(ctx, next, list, node) {
+		mmpath_detach(ctx, ctx->mm);
+		mmpath_release(ctx);
+	}
 }
 
 static bool mmpath_to_attach(struct mm_struct *mm)
@@ -528,31 +587,31 @@ static int mmpath_lock_to_attach(struct mm_struct *mm)
 	return -EBUSY;
 }
 
-/**
- * mmpath_track() - track a program for a domain
- * @mm: of the program, with a user
- * @dom: the domain that gets its curve
- *
- * A program that runs already is scanned soon; mmpath_finish_scans() waits for that.
- *
- * Context: may sleep; takes mmpath_mutex and mmap_lock.
- * Return: 0, also when @dom tracks @mm already; -ENODEV when tracking is not
- * enabled, -EBUSY when the program keeps its mmap_lock, -EOPNOTSUPP for an mm with MMU
- * notifiers, -ENOSPC when too many domains want it, -ENOMEM. On error all is as before.
- */
-int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
+static bool mmpath_mm_in(struct mm_struct *mm, const struct mmpath_domain *dom)
 {
-	struct mmpath_ctx *ctx;
+	struct mmpath_ctx *ctx = mmpath_ctx_get(mm);
+	bool in = ctx && mmpath_ctx_in(ctx, dom);
+
+	if (ctx)
+		mmpath_ctx_put(ctx);
+	return in;
+}
+
+static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
+{
 	int ret, new = mmpath_lock_to_attach(mm);
+	struct mmpath_ctx *ctx;
 
 	if (new < 0)
 		return new;
 	ret = -ENODEV;
 	if (!mmpath_on())
 		goto out;
+	ret = -ENOENT;
+	if (WARN_ON_ONCE(dom->dead))
+		goto out_mm;
 	if (new) {
 		ctx = mmpath_attach(mm, NULL);
-		mmap_read_unlock(mm);
 	} else {
 		ctx = rcu_dereference_protected(mm->mmpath, lockdep_is_held(&mmpath_mutex));
 		/* what it did before in this epoch is counted elsewhere */
@@ -560,17 +619,65 @@ int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 			mmpath_domain_saw_others(dom);
 	}
 	ret = PTR_ERR_OR_ZERO(ctx);
+	/* a new context has room for a domain */
 	if (!ret)
 		ret = mmpath_add_domain(ctx, dom);
-	else
+	if (ret)
 		atomic_long_inc(&mmpath_stats[MMPATH_ATTACH_FAILED]);
-	if (!ret && new)
+	else if (new)
 		mmpath_scan_soon(ctx);
-	else if (ret && new && !IS_ERR(ctx))
-		mmpath_detach(ctx, mm);
+out_mm:
+	if (new)
+		mmap_read_unlock(mm);
 out:
 	mutex_unlock(&mmpath_mutex);
 	return ret;
+}
+
+/**
+ * mmpath_track() - track a program for a domain
+ * @mm: of the program, with a user
+ * @dom: the domain that gets its curve
+ *
+ * A program that runs already is scanned soon; mmpath_finish_scans() waits for that.
+ *
+ * Context: may sleep; takes mmpath_track_mutex, mmpath_mutex and mmap_lock.
+ * Return: 0, also when @dom tracks @mm already; -ENODEV when tracking is not
+ * enabled, -EBUSY when the program keeps its mmap_lock, -EOPNOTSUPP for an mm with MMU
+ * notifiers, -ENOSPC when too many domains want it, -ENOMEM. On error all is as before.
+ */
+int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
+{
+	int ret;
+
+	/* most are, in each epoch */
+	if (mmpath_mm_in(mm, dom))
+		return 0;
+	mutex_lock(&mmpath_track_mutex);
+	ret = __mmpath_track(mm, dom);
+	mutex_unlock(&mmpath_track_mutex);
+	return ret;
+}
+
+/* @ctx leaves @dom. With its last domain it goes on the list. */
+static void mmpath_leave(struct mmpath_ctx *ctx, struct mmpath_domain *dom,
+			 struct list_head *list)
+{
+	struct mm_struct *mm = ctx->mm;
+
+	lockdep_assert_held(&mmpath_mutex);
+	if (!mmpath_ctx_in(ctx, dom))
+		return;
+	if (ctx->nr_domains == 1) {
+		mmpath_unpublish(ctx, list);
+		return;
+	}
+	/* or its end would leave @dom, too */
+	if (!mmget_not_zero(mm))
+		return;
+	if (!mmpath_ctx_gone(ctx))
+		mmpath_del_domain(ctx, dom);
+	mmput_async(mm);
 }
 
 /**
@@ -578,24 +685,42 @@ out:
  * @ctx: the context of the program
  * @dom: the domain
  *
- * With its last domain the context goes. Context: may sleep; takes
- * mmpath_mutex and mmap_lock.
+ * With its last domain the context goes. Context: may sleep; takes mmpath_track_mutex and
+ * mmpath_mutex.
  */
 void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 {
-	struct mm_struct *mm = ctx->mm;
+	LIST_HEAD(list);
 
+	mutex_lock(&mmpath_track_mutex);
 	mutex_lock(&mmpath_mutex);
-	if (mmget_not_zero(mm)) {
-		if (!mmpath_ctx_gone(ctx) && mmpath_ctx_in(ctx, dom)) {
-			if (ctx->nr_domains > 1)
-				mmpath_del_domain(ctx, dom);
-			else
-				mmpath_detach(ctx, mm);
-		}
-		mmput_async(mm);
-	}
+	mmpath_leave(ctx, dom, &list);
 	mutex_unlock(&mmpath_mutex);
+	mmpath_detach_list(&list);
+	mutex_unlock(&mmpath_track_mutex);
+}
+
+/**
+ * mmpath_untrack_all() - empty a domain for good
+ * @dom: the domain; before mmpath_domain_destroy()
+ *
+ * Children that are forked meanwhile do not join it. Context: may sleep; takes
+ * mmpath_track_mutex and mmpath_mutex.
+ */
+void mmpath_untrack_all(struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+	LIST_HEAD(list);
+
+	mutex_lock(&mmpath_track_mutex);
+	mutex_lock(&mmpath_mutex);
+	dom->dead = true;
+	mmpath_for_each_ctx(ctx, id)
+		mmpath_leave(ctx, dom, &list);
+	mutex_unlock(&mmpath_mutex);
+	mmpath_detach_list(&list);
+	mutex_unlock(&mmpath_track_mutex);
 }
 
 /* Drivers */
@@ -636,26 +761,71 @@ static struct mmpath_driver *mmpath_find_driver(const char *name)
 	return NULL;
 }
 
+/* The hooks do not find a driver any more; it goes with mmpath_stop_drivers(). */
+static void mmpath_unplug(struct mmpath_ctx *ctx, struct list_head *list)
+{
+	if (!mmpath_collect(ctx, list))
+		return;
+	ctx->old_drv = ctx->drv;
+	WRITE_ONCE(ctx->drv, NULL);
+}
+
+static void mmpath_stop_drivers(struct list_head *list)
+{
+	struct mmpath_ctx *ctx;
+
+	lockdep_assert_held(&mmpath_track_mutex);
+	lockdep_assert_not_held(&mmpath_mutex);
+	if (list_empty(list))
+		return;
+	synchronize_srcu(&mmpath_srcu);
+	list_for_each_entry(ctx, list, node) {
+		mutex_lock(&ctx->alive);
+		mmpath_stop_driver(ctx, ctx->old_drv, ctx->mm);
+		ctx->old_drv = NULL;
+		mutex_unlock(&ctx->alive);
+	}
+}
+
+/* Both, though neither is held while the other is waited for. */
+static void mmpath_lock_alive(struct mmpath_ctx *ctx)
+{
+	mutex_lock(&mmpath_mutex);
+	while (!mutex_trylock(&ctx->alive)) {
+		mutex_unlock(&mmpath_mutex);
+		mutex_lock(&ctx->alive);
+		mutex_unlock(&ctx->alive);
+		mutex_lock(&mmpath_mutex);
+	}
+}
+
 /* Give @ctx to the driver in use. One that it cannot serve goes untracked. */
-static void mmpath_switch_ctx(struct mmpath_ctx *ctx)
+static void mmpath_restart(struct mmpath_ctx *ctx)
 {
 	/* two drivers do not count the same */
 	const struct mmpath_seen others = { .as = MMPATH_SEEN_OTHERS };
-	struct mm_struct *mm = ctx->mm;
 	int ret;
 
-	if (!mmget_not_zero(mm))
-		return;
-	mutex_lock(&ctx->alive);
-	mmpath_stop_driver(ctx, mm);
 	mmpath_saw(ctx, &others);
+	mmpath_lock_alive(ctx);
 	ret = mmpath_start_driver(ctx, mmpath_drv);
 	mutex_unlock(&ctx->alive);
+	mutex_unlock(&mmpath_mutex);
 	if (ret)
 		mmpath_count(ctx, MMPATH_ATTACH_FAILED, 1);
 	else
 		mmpath_scan_soon(ctx);
-	mmput_async(mm);
+}
+
+static void mmpath_restart_list(struct list_head *list)
+{
+	struct mmpath_ctx *ctx, *next;
+
+	mmpath_stop_drivers(list);
+	list_for_each_entry_safe(ctx, next, list, node) {
+		mmpath_restart(ctx);
+		mmpath_release(ctx);
+	}
 }
 
 static int mmpath_start(const struct mmpath_driver *drv)
@@ -682,7 +852,7 @@ static void mmpath_set_hw_key(bool on)
  * mmpath_set_driver() - change the driver
  * @name: of the new one; the one in use is attached anew
  *
- * Models stay as they are. Context: may sleep; takes mmpath_mutex.
+ * Models stay as they are. Context: may sleep; takes mmpath_track_mutex and mmpath_mutex.
  * Return: 0, or -ENODEV if there is no such driver, or no hardware for it, or what
  * else keeps it from starting. On error all is as before.
  */
@@ -690,9 +860,11 @@ int mmpath_set_driver(const char *name)
 {
 	struct mmpath_driver *old, *drv;
 	struct mmpath_ctx *ctx;
-	unsigned long id;
 	int ret = -ENODEV;
+	unsigned long id;
+	LIST_HEAD(list);
 
+	mutex_lock(&mmpath_track_mutex);
 	mutex_lock(&mmpath_mutex);
 	old = mmpath_drv;
 	drv = mmpath_find_driver(name);
@@ -706,13 +878,18 @@ int mmpath_set_driver(const char *name)
 	atomic_long_inc(&mmpath_stats[MMPATH_DRIVER_SWITCHES]);
 	mmpath_set_hw_key(mmpath_on());
 	mmpath_for_each_ctx(ctx, id)
-		mmpath_switch_ctx(ctx);
+		mmpath_unplug(ctx, &list);
+	/* children that are forked now have the new one */
+	mutex_unlock(&mmpath_mutex);
+	mmpath_restart_list(&list);
+	mutex_lock(&mmpath_mutex);
 	if (!mmpath_on())
 		mmpath_stop(drv);
 	else if (old != drv)
 		mmpath_stop(old);
 out:
 	mutex_unlock(&mmpath_mutex);
+	mutex_unlock(&mmpath_track_mutex);
 	if (!ret)
 		mmpath_finish_scans();
 	return ret;
@@ -723,24 +900,26 @@ out:
  * @drv: the driver
  *
  * Its contexts stay, with what is known of them, and get no more records until
- * another driver is chosen. Context: may sleep; takes mmpath_mutex.
+ * another driver is chosen. Context: may sleep; takes mmpath_track_mutex and mmpath_mutex.
  */
 void mmpath_driver_lost(const struct mmpath_driver *drv)
 {
-	struct mmpath_ctx *ctx;
+	struct mmpath_ctx *ctx, *next;
 	unsigned long id;
+	LIST_HEAD(list);
 
+	mutex_lock(&mmpath_track_mutex);
 	mutex_lock(&mmpath_mutex);
-	mmpath_for_each_ctx(ctx, id) {
-		if (ctx->drv != drv || !mmget_not_zero(ctx->mm))
-			continue;
-		mutex_lock(&ctx->alive);
-		mmpath_stop_driver(ctx, ctx->mm);
-		mutex_unlock(&ctx->alive);
-		mmpath_count(ctx, MMPATH_DRIVER_LOST, 1);
-		mmput_async(ctx->mm);
-	}
+	mmpath_for_each_ctx(ctx, id)
+		if (ctx->drv == drv)
+			mmpath_unplug(ctx, &list);
 	mutex_unlock(&mmpath_mutex);
+	mmpath_stop_drivers(&list);
+	list_for_each_entry_safe(ctx, next, &list, node) {
+		mmpath_count(ctx, MMPATH_DRIVER_LOST, 1);
+		mmpath_release(ctx);
+	}
+	mutex_unlock(&mmpath_track_mutex);
 }
 
 /**
@@ -800,13 +979,7 @@ void mmpath_end_burst(struct mmpath_ctx *ctx)
  */
 static const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx *ctx)
 {
-	mutex_lock(&mmpath_mutex);
-	while (!mutex_trylock(&ctx->alive)) {
-		mutex_unlock(&mmpath_mutex);
-		mutex_lock(&ctx->alive);
-		mutex_unlock(&ctx->alive);
-		mutex_lock(&mmpath_mutex);
-	}
+	mmpath_lock_alive(ctx);
 	/* without users it is about to go */
 	if (ctx->drv && !mmpath_ctx_gone(ctx) && atomic_read(&ctx->mm->mm_users))
 		return ctx->drv;
@@ -1017,36 +1190,6 @@ void mmpath_request_sync(void)
 	queue_work(system_unbound_wq, &mmpath_sync_work);
 }
 
-/**
- * mmpath_untrack_all() - empty a domain
- * @dom: the domain
- *
- * Context: may sleep; takes mmpath_mutex.
- */
-void mmpath_untrack_all(struct mmpath_domain *dom)
-{
-	struct mmpath_ctx *ctx;
-	unsigned long id;
-
-	mmpath_for_each_ctx(ctx, id)
-		if (mmpath_ctx_in(ctx, dom))
-			mmpath_untrack(ctx, dom);
-}
-
-static void mmpath_detach_all(void)
-{
-	struct mmpath_ctx *ctx;
-	unsigned long id;
-
-	mmpath_for_each_ctx(ctx, id) {
-		if (!mmget_not_zero(ctx->mm))
-			continue;
-		if (!mmpath_ctx_gone(ctx))
-			mmpath_detach(ctx, ctx->mm);
-		mmput_async(ctx->mm);
-	}
-}
-
 static void mmpath_queue_epoch(void)
 {
 	mod_delayed_work(system_unbound_wq, &mmpath_epoch_work,
@@ -1068,77 +1211,121 @@ void mmpath_set_epoch_ms(unsigned int ms)
 	mutex_unlock(&mmpath_mutex);
 }
 
+static int mmpath_enable(void)
+{
+	int ret = -ENODEV;
+
+	mutex_lock(&mmpath_mutex);
+	if (mmpath_drv)
+		ret = mmpath_start(mmpath_drv);
+	if (!ret) {
+		mmpath_set_hw_key(true);
+		static_branch_enable(&mmpath_key);
+		mmpath_queue_epoch();
+		mmpath_request_sync();
+	}
+	mutex_unlock(&mmpath_mutex);
+	return ret;
+}
+
+static void mmpath_disable(void)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+	LIST_HEAD(list);
+
+	mutex_lock(&mmpath_mutex);
+	/* nobody forks a tracked child any more */
+	static_branch_disable(&mmpath_key);
+	mmpath_for_each_ctx(ctx, id)
+		mmpath_unpublish(ctx, &list);
+	mutex_unlock(&mmpath_mutex);
+	mmpath_detach_list(&list);
+	mutex_lock(&mmpath_mutex);
+	mmpath_set_hw_key(false);
+	mmpath_stop(mmpath_drv);
+	mutex_unlock(&mmpath_mutex);
+}
+
 /**
  * mmpath_set_enabled() - switch tracking on or off
  * @on: on
  *
- * Context: may sleep; takes mmpath_mutex.
+ * Context: may sleep; takes mmpath_track_mutex and mmpath_mutex.
  * Return: 0, or -ENODEV if there is no driver or no hardware for it.
  */
 int mmpath_set_enabled(bool on)
 {
 	int ret = 0;
 
-	mutex_lock(&mmpath_mutex);
-	if (on == mmpath_on())
-		goto out;
-	if (!mmpath_drv) {
-		ret = -ENODEV;
-	} else if (on) {
-		ret = mmpath_start(mmpath_drv);
-		if (ret)
-			goto out;
-		mmpath_set_hw_key(true);
-		static_branch_enable(&mmpath_key);
-		mmpath_queue_epoch();
-		mmpath_request_sync();
-	} else {
-		mmpath_detach_all();
-		mmpath_set_hw_key(false);
-		mmpath_stop(mmpath_drv);
-		static_branch_disable(&mmpath_key);
-	}
-out:
-	mutex_unlock(&mmpath_mutex);
+	mutex_lock(&mmpath_track_mutex);
+	if (on && !mmpath_on())
+		ret = mmpath_enable();
+	else if (!on && mmpath_on())
+		mmpath_disable();
+	mutex_unlock(&mmpath_track_mutex);
 	return ret;
 }
 
 /* fork, exec, exit: the hooks that may sleep and need the locks above */
 
-/* @mm joins the domains of @parent, under mmpath_mutex. */
-static int mmpath_join(struct mm_struct *mm, struct mmpath_ctx *parent)
+static bool mmpath_any_alive(const struct mmpath_ctx *ctx)
 {
-	struct mmpath_ctx *ctx;
 	int i;
 
-	if (!mmpath_on() || rcu_access_pointer(mm->mmpath))
-		return 0;
-	/* nobody else holds the lock of a new mm for long */
-	mmap_read_lock(mm);
-	ctx = mmpath_attach(mm, parent);
-	mmap_read_unlock(mm);
-	if (IS_ERR(ctx))
-		return PTR_ERR(ctx);
-	/* mmpath_mutex keeps the parent's domains as they are */
-	for (i = 0; i < parent->nr_domains; i++)
-		mmpath_add_domain(ctx, parent->domains[i]);
-	return 0;
+	for (i = 0; i < ctx->nr_domains; i++)
+		if (!ctx->domains[i]->dead)
+			return true;
+	return false;
 }
 
-void __mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent_mm)
+/* @mm joins the domains of @parent, but not those that end. */
+static int mmpath_join(struct mm_struct *mm, struct mmpath_ctx *parent, bool forked)
+{
+	struct mmpath_ctx *ctx;
+	int i, ret;
+
+	/* mmpath_mutex keeps the parent's domains as they are */
+	lockdep_assert_held(&mmpath_mutex);
+	if (!mmpath_on() || mmpath_ctx_gone(parent) || !mmpath_any_alive(parent))
+		return -ENOENT;
+	/* a sync may have found a program that was just executed */
+	ctx = rcu_dereference_protected(mm->mmpath, lockdep_is_held(&mmpath_mutex));
+	if (!ctx) {
+		/* nobody else holds the lock of a new mm for long */
+		mmap_read_lock(mm);
+		ctx = mmpath_attach(mm, forked ? parent : NULL);
+		mmap_read_unlock(mm);
+	}
+	ret = PTR_ERR_OR_ZERO(ctx);
+	for (i = 0; i < parent->nr_domains && !ret; i++)
+		if (!parent->domains[i]->dead)
+			ret = mmpath_add_domain(ctx, parent->domains[i]);
+	if (ret)
+		mmpath_count(parent, MMPATH_ATTACH_FAILED, 1);
+	return ret;
+}
+
+static void mmpath_inherit_from(struct mm_struct *mm, struct mm_struct *parent_mm, bool forked)
 {
 	struct mmpath_ctx *parent = parent_mm ? mmpath_ctx_get(parent_mm) : NULL;
+	const struct mmpath_driver *drv;
+	int ret;
 
 	if (!parent)
 		return;
 	mutex_lock(&mmpath_mutex);
-	if (mmpath_join(mm, parent)) {
-		mmpath_count(parent, MMPATH_ATTACH_FAILED, 1);
-		if (mmpath_drv->clean)
-			mmpath_drv->clean(mm);
-	}
+	drv = mmpath_drv;
+	ret = mmpath_join(mm, parent, forked);
 	mutex_unlock(&mmpath_mutex);
+	if (ret && forked && drv->clean)
+		drv->clean(mm);
 	mmpath_ctx_put(parent);
+}
+
+void __mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent_mm)
+{
+	mmpath_inherit_from(mm, parent_mm, true);
 }
 
 void __mmpath_exit(struct mm_struct *mm)

@@ -103,6 +103,7 @@ struct mmpath_recorder {
 /**
  * struct mmpath_domain - who asked for tracking, and gets a merged curve
  * @ref: members hold one, and the owner
+ * @dead: takes no members any more; under mmpath_mutex
  * @node: in the list of domains, under mmpath_mutex
  * @lock: protects all below; nests inside a context's lock
  * @mem: what the stack and the curve were allocated from
@@ -125,6 +126,7 @@ struct mmpath_recorder {
  */
 struct mmpath_domain {
 	struct kref ref;
+	bool dead;
 	struct list_head node;
 	struct mutex lock;	/* see core.c */
 	struct mmpath_mem mem;
@@ -152,7 +154,9 @@ struct mmpath_domain {
  * @mm: pinned by mmgrab(); page tables only with mmget_not_zero(), or @alive
  * @alive: held, and the context not gone: nor does the mm go (core.c)
  * @pid: of the owner when it was attached, for people to read
+ * @node: in a list of contexts that end or change their driver, under mmpath_track_mutex
  * @drv: the driver, NULL between two
+ * @old_drv: the one that it loses
  * @drv_data: the driver's
  * @shift: one page in 2^shift is tracked (see mmpath_sampled()); curves may be of
  *	fewer (regions.params.shift)
@@ -194,7 +198,8 @@ struct mmpath_ctx {
 	struct mm_struct *mm;
 	struct mutex alive;	/* see core.c */
 	pid_t pid;
-	const struct mmpath_driver *drv;
+	struct list_head node;
+	const struct mmpath_driver *drv, *old_drv;
 	void *drv_data;
 	unsigned int shift;
 	unsigned long pab_reach;
@@ -290,7 +295,7 @@ struct mmpath_counter {
  *	On error nothing is left behind.
  * @detach: undo attach(). @mm is the mm with a user held, to give pages back
  *	in, or NULL when it is exiting. No hook is running or will be. May
- *	sleep. Runs under mmpath_mutex unless exiting.
+ *	sleep. Runs under ctx->alive.
  * @scan: bring the page tables into line with what is tracked: soon after attach(),
  *	after every begin() and every early epoch(). But a child that was just forked is
  *	not scanned before the epoch ends. Under ctx->alive; takes mmap_lock with

@@ -495,17 +495,28 @@ static void kt_switch_driver(struct kunit *test)
 	struct mmpath_driver *old;
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	LIST_HEAD(list);
 
 	atomic_add(2, &ctx->mm->mm_users);
+	rcu_assign_pointer(ctx->mm->mmpath, ctx);
 	ctx->drv = &drv;
+	mutex_lock(&mmpath_track_mutex);
 	mutex_lock(&mmpath_mutex);
 	old = mmpath_drv;
 	mmpath_drv = &drv;
-	mmpath_switch_ctx(ctx);
-	mmpath_drv = old;
+	mmpath_unplug(ctx, &list);
 	mutex_unlock(&mmpath_mutex);
 	KUNIT_EXPECT_NULL(test, ctx->drv);
+	KUNIT_EXPECT_FALSE(test, list_empty(&list));
+	mmpath_restart_list(&list);
+	mutex_lock(&mmpath_mutex);
+	mmpath_drv = old;
+	mutex_unlock(&mmpath_mutex);
+	mutex_unlock(&mmpath_track_mutex);
+	KUNIT_EXPECT_NULL(test, ctx->drv);
 	KUNIT_EXPECT_EQ(test, ctx->seen.as, MMPATH_SEEN_OTHERS);
+	KUNIT_EXPECT_TRUE(test, list_empty(&list));
+	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
 	atomic_sub(2, &ctx->mm->mm_users);
 	kt_ctx_end(test, ctx, dom);
 }
@@ -788,6 +799,84 @@ static void kt_large_footprint(struct kunit *test)
 	kt_ctx_end(test, a, dom);
 }
 
+/* While a domain ends, children do not join it, but the other ones of their parents. */
+static void kt_dead_domain(struct kunit *test)
+{
+	struct mm_struct *mm = mm_alloc(), *child = mm_alloc(), *lonely = mm_alloc();
+	struct mmpath_domain *dom = mmpath_domain_create(), *other = mmpath_domain_create();
+
+	KUNIT_ASSERT_TRUE(test, mm && child && lonely && dom && other);
+	kt_tracking(true);
+	KUNIT_ASSERT_EQ(test, mmpath_track(mm, dom), 0);
+	KUNIT_ASSERT_EQ(test, mmpath_track(mm, other), 0);
+	mutex_lock(&mmpath_mutex);
+	dom->dead = true;
+	mutex_unlock(&mmpath_mutex);
+	__mmpath_inherit(child, mm);
+	KUNIT_EXPECT_TRUE(test, mmpath_mm_in(child, other));
+	KUNIT_EXPECT_FALSE(test, mmpath_mm_in(child, dom));
+	mmpath_untrack_all(other);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(child->mmpath));
+	__mmpath_inherit(lonely, mm);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(lonely->mmpath));
+	mmpath_untrack_all(dom);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(mm->mmpath));
+	KUNIT_EXPECT_EQ(test, dom->nr_members, 0);
+	KUNIT_EXPECT_EQ(test, other->nr_members, 0);
+	kt_tracking(false);
+	mmpath_domain_destroy(dom);
+	mmpath_domain_destroy(other);
+	mmput(lonely);
+	mmput(child);
+	mmput(mm);
+}
+
+struct kt_untrack {
+	struct work_struct work;
+	struct mmpath_domain *dom;
+};
+
+static void kt_untrack_fn(struct work_struct *work)
+{
+	mmpath_untrack_all(container_of(work, struct kt_untrack, work)->dom);
+}
+
+/* Somebody works on a context: its end waits for that, and nobody's fork for its end. */
+static void kt_untrack_waits(struct kunit *test)
+{
+	struct mm_struct *mm = mm_alloc(), *other = mm_alloc(), *child = mm_alloc();
+	struct mmpath_domain *dom = mmpath_domain_create(), *second = mmpath_domain_create();
+	struct kt_untrack untrack = { .dom = dom };
+	struct mmpath_ctx *ctx;
+
+	KUNIT_ASSERT_TRUE(test, mm && other && child && dom && second);
+	kt_tracking(true);
+	KUNIT_ASSERT_EQ(test, mmpath_track(mm, dom), 0);
+	KUNIT_ASSERT_EQ(test, mmpath_track(other, second), 0);
+	ctx = mmpath_ctx_get(mm);
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	mutex_lock(&ctx->alive);
+	INIT_WORK_ONSTACK(&untrack.work, kt_untrack_fn);
+	queue_work(system_unbound_wq, &untrack.work);
+	while (rcu_access_pointer(mm->mmpath))
+		cond_resched();
+	__mmpath_inherit(child, other);
+	KUNIT_EXPECT_TRUE(test, mmpath_mm_in(child, second));
+	KUNIT_EXPECT_PTR_EQ(test, ctx->drv, &kt_drv);
+	mutex_unlock(&ctx->alive);
+	flush_work(&untrack.work);
+	destroy_work_on_stack(&untrack.work);
+	KUNIT_EXPECT_NULL(test, ctx->drv);
+	mmpath_ctx_put(ctx);
+	mmpath_untrack_all(second);
+	kt_tracking(false);
+	mmpath_domain_destroy(dom);
+	mmpath_domain_destroy(second);
+	mmput(child);
+	mmput(other);
+	mmput(mm);
+}
+
 static struct mmpath_ctx *kt_logged_late;
 
 /* While it is drained four more accesses are counted, and logged. */
@@ -886,6 +975,8 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_busy_reader),
 	KUNIT_CASE(kt_first_scan),
 	KUNIT_CASE(kt_large_footprint),
+	KUNIT_CASE(kt_dead_domain),
+	KUNIT_CASE(kt_untrack_waits),
 	KUNIT_CASE(kt_epoch_is_whole),
 	KUNIT_CASE(kt_borrowed_mm),
 	{}
