@@ -37,6 +37,10 @@
  * them (their driver) any more, and worked on when SRCU has been waited for once.
  * mmpath_track_mutex keeps others from attaching the same mm meanwhile.
  *
+ * Who owns an mm is asked with a reference to its context only, and RCU. So an mm has a
+ * context only while mm->owner is kept up to date: from the fork that makes it, which
+ * clears the owner if it fails, or the exec that has succeeded, until the owner exits.
+ *
  * Lifetime: the table of contexts and mm->mmpath share one reference, others
  * come from mmpath_ctx_next(). A context pins its mm_struct (mmgrab()). With the
  * last user __mmput() comes here and drops the context; since nobody has a user
@@ -344,6 +348,9 @@ static void mmpath_regions_of_mm(struct mmpath_ctx *ctx, struct mm_struct *mm)
 
 	mmap_assert_locked(mm);
 	for_each_vma(vmi, vma) {
+		/* exec will move it */
+		if (vma_is_temporary_stack(vma))
+			continue;
 		err = mmpath_regions_map(&ctx->regions, vma->vm_start >> PAGE_SHIFT,
 					 vma_pages(vma), mmpath_vma_kind(vma));
 		mmpath_count_map_error(ctx, err);
@@ -395,7 +402,7 @@ static int mmpath_publish(struct mmpath_ctx *ctx, struct mm_struct *mm,
 	int ret = 0;
 
 	mmap_assert_locked(mm);
-	if (parent && mm->map_count)
+	if (parent)
 		ret = mmpath_copy_regions(ctx, parent);
 	else
 		mmpath_regions_of_mm(ctx, mm);
@@ -1326,6 +1333,14 @@ static void mmpath_inherit_from(struct mm_struct *mm, struct mm_struct *parent_m
 void __mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent_mm)
 {
 	mmpath_inherit_from(mm, parent_mm, true);
+}
+
+void __mmpath_exec(struct mm_struct *mm, struct mm_struct *old)
+{
+	mmpath_inherit_from(mm, old, false);
+	/* the hardware has been told of the new mm, but not of its context */
+	if (rcu_access_pointer(mm->mmpath))
+		mmpath_use_mm(mm);
 }
 
 void __mmpath_exit(struct mm_struct *mm)

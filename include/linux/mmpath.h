@@ -37,6 +37,7 @@ void __mmpath_munmap(struct mm_struct *mm, unsigned long start, unsigned long le
 void __mmpath_mremap(struct mm_struct *mm, unsigned long from, unsigned long from_len,
 		     unsigned long to, unsigned long to_len);
 void __mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent);
+void __mmpath_exec(struct mm_struct *mm, struct mm_struct *old);
 void __mmpath_exit(struct mm_struct *mm);
 void __mmpath_use_mm(struct mm_struct *mm);
 void __mmpath_tick(struct task_struct *curr);
@@ -136,11 +137,18 @@ static inline void mmpath_mremap(struct mm_struct *mm, unsigned long from,
 		__mmpath_mremap(mm, from, from_len, to, to_len);
 }
 
-/* fork and exec: @mm is new, and nobody else knows it; may sleep */
+/* fork: @mm is a copy, and nobody else knows it; may sleep */
 static inline void mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent)
 {
 	if (mmpath_on())
 		__mmpath_inherit(mm, parent);
+}
+
+/* exec: the current task uses @mm from now on, and @old has a user still; may sleep */
+static inline void mmpath_exec(struct mm_struct *mm, struct mm_struct *old)
+{
+	if (mmpath_on())
+		__mmpath_exec(mm, old);
 }
 
 /*
@@ -231,6 +239,7 @@ static inline void mmpath_mremap(struct mm_struct *mm, unsigned long from,
 }
 
 static inline void mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent) { }
+static inline void mmpath_exec(struct mm_struct *mm, struct mm_struct *old) { }
 static inline void mmpath_exit(struct mm_struct *mm) { }
 static inline void mmpath_use_mm(struct mm_struct *mm) { }
 static inline void mmpath_tick(struct task_struct *curr) { }
