@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -490,12 +491,116 @@ static void test_delegation(void)
 	path_cg_remove(cg);
 }
 
+/* Programs that fork a child and end, as their children do: how many, and forks so far */
+struct storm {
+	int running;
+	unsigned long forks;
+	bool enough;
+};
+
+#define NR_CHAINS	4
+
+static struct storm *storm;
+
+static int chain(void *arg)
+{
+	char *p = path_map(16 * PAGE, false);
+	pid_t pid;
+	int i;
+
+	__atomic_fetch_add(&storm->running, 1, __ATOMIC_RELAXED);
+	while (!__atomic_load_n(&storm->enough, __ATOMIC_RELAXED)) {
+		for (i = 0; i < 16; i++)
+			(*path_word(p, i))++;
+		pid = fork();
+		if (pid > 0)
+			_exit(KSFT_PASS);
+		prctl(PR_SET_PDEATHSIG, 0);
+		__atomic_fetch_add(&storm->forks, !pid, __ATOMIC_RELAXED);
+	}
+	__atomic_fetch_sub(&storm->running, 1, __ATOMIC_RELAXED);
+	return KSFT_PASS;
+}
+
+static unsigned long forks_so_far(void)
+{
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	return __atomic_load_n(&storm->forks, __ATOMIC_RELAXED);
+}
+
+static bool wait_forks(unsigned long more)
+{
+	unsigned long want = forks_so_far() + more;
+	int i;
+
+	for (i = 0; i < 6000 && forks_so_far() < want; i++)
+		path_sleep_ms(5);
+	return forks_so_far() >= want;
+}
+
+static bool wait_end(void)
+{
+	int i;
+
+	__atomic_store_n(&storm->enough, true, __ATOMIC_RELAXED);
+	for (i = 0; i < 6000 && __atomic_load_n(&storm->running, __ATOMIC_RELAXED); i++)
+		path_sleep_ms(5);
+	forks_so_far();
+	return !__atomic_load_n(&storm->running, __ATOMIC_RELAXED);
+}
+
+static long long seen_so_far(void)
+{
+	return path_get("stats/faults") + path_get("stats/records");
+}
+
+/* Programs that are about to exit may still be; but there is an end to it. */
+static bool nothing_is_tracked(void)
+{
+	long long before = 0, after = 1;
+	int i;
+
+	for (i = 0; i < 20 && before != after; i++) {
+		before = seen_so_far();
+		if (!path_true(wait_forks(NR_CHAINS * 5)))
+			return false;
+		after = seen_so_far();
+	}
+	return path_eq(after, before);
+}
+
+/* What is forked while a cgroup is let go is not tracked for ever. */
+static void test_storm(void)
+{
+	char *cg = path_cg(NULL, "storm");
+	bool good = true;
+	int i;
+
+	storm = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	for (i = 0; i < NR_CHAINS; i++)
+		path_spawn(cg, chain, NULL);
+	for (i = 0; i < 4 && good; i++) {
+		good &= path_true(wait_forks(NR_CHAINS * 5));
+		path_track(cg, false);
+		good &= nothing_is_tracked();
+		path_track(cg, true);
+	}
+	good &= path_true(wait_end());
+	good &= path_true(path_wait_contexts(cg, 0));
+	ksft_test_result(good, "nothing is tracked after track 0 while programs fork\n");
+	path_cg_remove(cg);
+	munmap(storm, PAGE);
+}
+
 int main(void)
 {
-	path_start(20, 60);
+	path_start(21, 60);
 	path_exact(16);
 	path_set("epoch_ms", "100");
 	test_hierarchy();
+	test_storm();
 	test_moves();
 	test_off();
 	test_epoch();

@@ -15,7 +15,7 @@
 #include "path_util.h"
 
 #define DEBUGFS		"/sys/kernel/debug/"
-#define NR_CASES	11
+#define NR_CASES	12
 #define NR_PAGES	2048UL
 
 static const char * const knobs[] = {
@@ -193,6 +193,52 @@ static void test_life(void)
 	ret = path_run(cg, live, NULL, 30);
 	fail("failslab", 0, true);
 	ksft_test_result(path_eq(ret, 0), "fork, mmap, munmap, mremap\n");
+	path_cg_remove(cg);
+}
+
+#define EXEC_CACHE	"/sys/kernel/slab/vm_area_struct/failslab"
+
+/* There is no memory for the new program's first mapping. */
+static int exec_fails(void *arg)
+{
+	char * const argv[] = { "true", NULL };
+	int i, failed = 0;
+	pid_t pid;
+
+	for (i = 0; i < 8; i++) {
+		pid = fork();
+		if (!pid) {
+			make_it_fail(true);
+			execv("/bin/true", argv);
+			_exit(errno == ENOMEM ? 42 : KSFT_FAIL);
+		}
+		failed += pid > 0 && path_wait(pid, 30) == 42;
+	}
+	return path_eq(failed, 8) ? KSFT_PASS : KSFT_FAIL;
+}
+
+/* The mm of an exec that failed is not looked at when its task has gone. */
+static void test_exec(void)
+{
+	char *cg = path_cg(NULL, "exec");
+	bool good;
+
+	if (access(EXEC_CACHE, W_OK)) {
+		ksft_test_result_skip("no " EXEC_CACHE "\n");
+		return;
+	}
+	path_track(cg, true);
+	path_write(EXEC_CACHE, "1");
+	fail("failslab", 100, true);
+	set("failslab", "cache-filter", "Y");
+	good = path_eq(path_run(cg, exec_fails, NULL, 60), KSFT_PASS);
+	fail("failslab", 0, true);
+	path_write(EXEC_CACHE, "0");
+	good &= path_true(path_wait_contexts(cg, 0));
+	/* several epochs */
+	path_sleep_ms(1000);
+	good &= path_eq(path_cg_key(cg, "memory.path.stat", "contexts"), 0);
+	ksft_test_result(good, "a program that cannot be executed leaves nothing\n");
 	path_cg_remove(cg);
 }
 
@@ -412,6 +458,7 @@ int main(void)
 	path_set("epoch_ms", "200");
 	path_keep_counting();
 	test_life();
+	test_exec();
 	test_control();
 	test_replace();
 	test_balances();
