@@ -154,6 +154,7 @@ static void record_open(struct recording *rec, const struct record_options *opti
 	rec->events = xalloc(MOST_EVENTS * sizeof(*rec->events));
 }
 
+/* Before signals are blocked: who opens a pipe waits for its reader. */
 static void record_start(struct recording *rec)
 {
 	struct log_header header = header_now();
@@ -233,10 +234,10 @@ static int record_pids(const struct record_options *options, char **argv, int co
 	record_open(&rec, options);
 	for (i = 0; i < count; i++)
 		session_add(rec.session, parse_pid(argv[i]));
+	record_start(&rec);
 	span_start(&span, options->seconds);
 	for (i = 0; i < count; i++)
 		span_add(&span, parse_pid(argv[i]));
-	record_start(&rec);
 	record_until(&rec, &span);
 	record_end(&rec, stdout);
 	span_end(&span);
@@ -253,8 +254,8 @@ static int record_cgroup(const struct record_options *options, const char *name)
 	record_open(&rec, options);
 	rec.cgroup = cgroup;
 	track_all_members(&rec);
-	span_start(&span, options->seconds);
 	record_start(&rec);
+	span_start(&span, options->seconds);
 	record_until(&rec, &span);
 	record_end(&rec, stdout);
 	span_end(&span);
@@ -274,8 +275,8 @@ static int record_command(const struct record_options *options, char **argv)
 	int err, status;
 
 	record_open(&rec, options);
-	span_start(&span, options->seconds);
 	record_start(&rec);
+	span_start(&span, options->seconds);
 	span.command = command_start(argv, enter_session, rec.session, &err);
 	if (err)
 		session_die(getpid(), err);

@@ -297,7 +297,7 @@ static void test_opt_is_least(void **state)
 
 	(void)state;
 	for (pattern = 0; pattern < NR_PATTERNS; pattern++) {
-		make(&t, pattern, 1000, 20000);
+		make(&t, pattern, 1000, 10000);
 		for (size = 1; size < 1100; size += 111) {
 			best = policy_misses(&opt_policy, size, &t);
 			assert_true(best >= t.pages);
@@ -305,7 +305,7 @@ static void test_opt_is_least(void **state)
 				assert_true(policy_misses(policies[i], size, &t) >= best);
 		}
 		/* nor is any better in a part */
-		t.begin = 10000;
+		t.begin = 5000;
 		policy_next_uses(&t);
 		for (size = 1; size < 1100; size += 111) {
 			best = policy_misses(&opt_policy, size, &t);

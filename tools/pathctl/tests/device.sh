@@ -252,6 +252,7 @@ test_check_others() {
 
 # Where a recording may be written to. The link: who replaces the device does so for all.
 test_record_outputs() {
+	local tries
 	log make loop "$tmp/loop"
 	log raw "$tmp/loop" "$PATHCTL_DEV"
 	bad 74 "full: No space left" "a full device" record -o "$tmp/full" -d 1 $$
@@ -263,6 +264,15 @@ test_record_outputs() {
 	wait $!
 	[ -p "$tmp/pipe.log" ] && log is "$tmp/through.log" "$PATHCTL_DEV"
 	result $? "a recording goes through a pipe"
+	"$pathctl" record -o "$tmp/pipe.log" $$ >"$out" 2>"$err" &
+	for tries in $(seq 200); do
+		kill -TERM $! 2>/dev/null || break
+		sleep 0.05
+	done
+	kill -KILL $! 2>/dev/null
+	wait $! 2>/dev/null
+	[ $? = 143 ]
+	result $? "who waits for the reader of a pipe can be ended ($tries signals)"
 	: >"$tmp/target.log"
 	ln -s target.log "$tmp/link.log"
 	good "record to a link" record -o "$tmp/link.log" -d 1 $$

@@ -29,15 +29,12 @@ static void __noreturn run(int argc, char **argv, int err)
 }
 
 /* It went well, or says in a line why not. */
-static bool is_good(int status, int err)
+static bool is_good(int status, const char *text)
 {
-	char text[4096], *end;
-	ssize_t got = pread(err, text, sizeof(text) - 1, 0);
+	const char *end = strchr(text, '\n');
 
-	if (got < 0 || !WIFEXITED(status))
+	if (!WIFEXITED(status))
 		return false;
-	text[got] = '\0';
-	end = strchr(text, '\n');
 	return !WEXITSTATUS(status) || (WEXITSTATUS(status) == EX_DATAERR && end && !end[1]);
 }
 
@@ -45,7 +42,8 @@ static bool try(int argc, char **argv)
 {
 	int status, err = memfd_create("stderr", 0);
 	pid_t pid = fork();
-	bool good;
+	char text[4096];
+	ssize_t got;
 
 	if (err < 0 || pid < 0)
 		die(EX_OSERR, "no memory");
@@ -55,9 +53,13 @@ static bool try(int argc, char **argv)
 	}
 	if (waitpid(pid, &status, 0) != pid)
 		die(EX_OSERR, "no child");
-	good = is_good(status, err);
+	got = pread(err, text, sizeof(text) - 1, 0);
 	close(err);
-	return good;
+	text[got > 0 ? got : 0] = '\0';
+	if (is_good(status, text))
+		return true;
+	fprintf(stderr, "%s: wait status %#x: %s\n", argv[argc - 1], status, text);
+	return false;
 }
 
 int main(int argc, char **argv)
@@ -70,10 +72,7 @@ int main(int argc, char **argv)
 		die(EX_USAGE, "which command, and with what?");
 	for (i = last + 1; i < argc; i++) {
 		argv[last] = argv[i];
-		if (try(last, argv + 1))
-			continue;
-		fprintf(stderr, "%s\n", argv[i]);
-		bad++;
+		bad += !try(last, argv + 1);
 	}
 	return bad > 0;
 }
