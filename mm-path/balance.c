@@ -103,16 +103,9 @@ static long mmpath_excess(const struct mmpath_sharer *s, struct mem_cgroup *asks
 	return excess;
 }
 
-/* Does memory.min or memory.low keep all that it has from reclaim in @target? */
-static bool mmpath_keeps(struct mem_cgroup *memcg, struct mem_cgroup *target, bool urgent)
-{
-	return mem_cgroup_below_min(target, memcg) ||
-	       (!urgent && mem_cgroup_below_low(target, memcg));
-}
-
 /*
- * RCU protects who asks. Who is above his target and may keep that does not stand between
- * reclaim and those who are less so.
+ * RCU protects the cgroup of the task. The excess of a child that memory.min or memory.low
+ * protects does not count, so that the next one is considered.
  */
 static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 						 struct mem_cgroup *target,
@@ -125,7 +118,7 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 
 	list_for_each_entry_srcu(s, &b->sharers, node, srcu_read_lock_held(&mmpath_balance_srcu)) {
 		excess = mmpath_excess(s, asks);
-		if (excess > 0 && mmpath_keeps(s->memcg, target, urgent))
+		if (excess > 0 && mmpath_protected(s->memcg, target))
 			excess = 0;
 		most = max(most, excess);
 		if (!mem_cgroup_is_descendant(memcg, s->memcg))
@@ -152,7 +145,8 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
  * @target: of reclaim
  * @memcg: a cgroup below it, or @target itself
  * @takes: pages that it may take from it at once
- * @urgent: it has found nothing where it should: is remembered of who has most to give
+ * @urgent: it has found nothing where it should: that is held against whoever has most
+ *	to give
  *
  * Context: reclaim. Waits for nothing.
  * Return: MMPATH_SPARED: others are to give; MMPATH_CHOSEN: it is; or MMPATH_NO_VERDICT.

@@ -568,6 +568,9 @@ struct mmpath_sharer {
 	u64 promise, predicted, measured;
 };
 
+/* memcg.c, for whatever takes memory from a cgroup */
+bool mmpath_protected(struct mem_cgroup *memcg, struct mem_cgroup *target);
+
 /* In this order: of two verdicts the later one counts. */
 enum mmpath_verdict {
 	MMPATH_NO_VERDICT,

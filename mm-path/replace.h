@@ -109,7 +109,6 @@ struct mmpath_batch {
 	unsigned int nr;
 };
 
-bool mmpath_protected(struct mem_cgroup *memcg, struct mem_cgroup *target);
 unsigned long mmpath_supply(struct mmpath_replacer *r, struct mem_cgroup *memcg,
 			    struct zone *zone, unsigned long nr, unsigned long *scanned);
 unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b);

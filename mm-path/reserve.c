@@ -67,26 +67,6 @@ static bool mmpath_is_below(struct folio *folio, struct mem_cgroup *memcg)
 	return below;
 }
 
-/**
- * mmpath_protected() - do memory.min or memory.low keep pages from reclaim?
- * @memcg: whose pages
- * @target: of reclaim; @memcg itself, or above it
- *
- * The kernel works that out from the top down, and remembers it for the last target.
- */
-bool mmpath_protected(struct mem_cgroup *memcg, struct mem_cgroup *target)
-{
-	struct mem_cgroup *above = target, *at;
-
-	for (; above != memcg; above = at) {
-		for (at = memcg; parent_mem_cgroup(at) != above; )
-			at = parent_mem_cgroup(at);
-		mem_cgroup_calculate_protection(target, at);
-	}
-	return memcg != target && (mem_cgroup_below_min(target, memcg) ||
-				   mem_cgroup_below_low(target, memcg));
-}
-
 /* May reclaim in @target have it? */
 static bool mmpath_may_take(struct folio *folio, struct mem_cgroup *target)
 {

@@ -270,7 +270,8 @@ static inline bool mmpath_balancing(void)
 
 /*
  * Is reclaim in @target to leave @memcg alone, for others have more than they should, or
- * it would take too much at this @priority? Not if it is @urgent: they gave nothing.
+ * it would take too much at this @priority? Not if it is @urgent: they gave nothing. What
+ * memory.low protects is not taken for that: reclaim itself passes it over before.
  */
 static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg,
 				 int priority, bool urgent)
