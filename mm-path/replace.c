@@ -9,20 +9,23 @@
  *	record -> domain -> policy (lirs.c, or pools.c of regions): a victim when asked
  *
  *	worker:  victim -> unmapped, written to swap -> reserve
- *	reclaim: reserve -> freed
+ *	reclaim: reserve -> freed; and victims, as the worker, if that is not enough
  *
- * A dirty page cannot be freed at once, and who needs a page cannot wait for the
+ * A dirty page cannot be freed at once, and a task that needs a page cannot wait for the
  * disk. So a worker has victims written ahead. They stay in the swap cache, still
  * charged and still found by the program if it touches them after all; the reserve
  * remembers their swap entries, and takes no reference. Reclaim frees those which are
- * still clean and unmapped. It takes no lock of an mm and waits for nothing.
+ * still clean and unmapped. The worker runs when the scheduler lets it, and where all CPUs
+ * are busy that may be too late. Reclaim does not wait for it: what it lacks it pushes out
+ * itself, as it would without us, and with trylocks only.
  *
  * What a worker wrote ahead in vain costs a write and a minor fault. So does the kernel's
  * own guess; the reserve is a few pages in a hundred.
  *
  * The kernel's reclaim must go on for the pages that no policy knows: of files, of
  * programs that are not tracked, read ahead and not touched yet. It gets as large a
- * share of the calls as they have of the cgroup's pages, and more if it is above it.
+ * share of the calls as they have of the cgroup's pages, and more if it is above it. Of
+ * several policies below a cgroup each gets as large a part of the others as what it knows.
  *
  * Locks: those of core.c, and inside of all a spinlock for the reserve. Reclaim holds
  * SRCU of its own, which keeps a replacer alive.
@@ -40,6 +43,8 @@
 
 #define MMPATH_RESERVE_LEAST	64U
 #define MMPATH_RESERVE_SHARE	32	/* one page in so many is in the reserve */
+#define MMPATH_TURNS		65536UL
+#define MMPATH_FLUSH		(HZ / 50)
 #define MMPATH_PAUSE		(HZ / 10)	/* when no victim could be taken */
 #define MMPATH_WEIGH		256	/* victims */
 #define MMPATH_LEAVE_LEAST	(HZ / 2)
@@ -122,138 +127,7 @@ static unsigned long mmpath_evictable(struct mem_cgroup *memcg)
 	return pages;
 }
 
-/*
- * In proportion to the pages below @memcg that @r does not know, it is the kernel's own turn.
- * It takes some of @r's too then; so that a cgroup does not pay for its neighbours, the
- * kernel has more turns if there are any: of pages that are half @r's, three in four.
- */
-static bool mmpath_next_turn(struct mmpath_replacer *r, struct mem_cgroup *memcg)
-{
-	unsigned long all = mmpath_evictable(memcg);
-	unsigned long known = READ_ONCE(r->known) + mmpath_reserved(r);
-	unsigned long kernels;
-	unsigned int turn;
-
-	if (mmpath_policy(r) == MMPATH_POLICY_KERNEL)
-		return true;
-	if (known >= all)
-		return false;
-	kernels = (all - known) * 256 / all;
-	if (memcg != r->memcg)
-		kernels += kernels * known / all;
-	turn = READ_ONCE(r->turn) + kernels;
-	WRITE_ONCE(r->turn, turn % 256);
-	return turn >= 256;
-}
-
-/*
- * Reclaim comes again with a lower @priority until it has enough, and looks at nothing
- * of a small cgroup at first. So a turn is for all that: it is remembered, by a hash of
- * the task. Two with the same one share their turns, which does no harm.
- */
-static bool mmpath_kernels_turn(struct mmpath_replacer *r, struct mem_cgroup *memcg, int priority)
-{
-	unsigned int bit = hash_32(current->pid, ilog2(BITS_PER_LONG));
-
-	if (priority == DEF_PRIORITY)
-		assign_bit(bit, &r->left_to, mmpath_next_turn(r, memcg));
-	return test_bit(bit, &r->left_to);
-}
-
-/* What has reclaim in @memcg to do with what @r knows? */
-enum mmpath_relation {
-	MMPATH_STRANGER,	/* nothing, or it may not be taken */
-	MMPATH_BELOW,		/* it is some of the pages below */
-	MMPATH_OWN,		/* it is all there is, or all that is to be looked at */
-};
-
-static enum mmpath_relation mmpath_relation(const struct mmpath_replacer *r,
-					    struct mem_cgroup *memcg)
-{
-	if (mem_cgroup_is_descendant(memcg, r->memcg))
-		return MMPATH_OWN;
-	if (!mem_cgroup_is_descendant(r->memcg, memcg) || mmpath_protected(r->memcg, memcg))
-		return MMPATH_STRANGER;
-	switch (mmpath_verdict(memcg, r->memcg)) {
-	case MMPATH_SPARED:
-		return MMPATH_STRANGER;
-	case MMPATH_CHOSEN:
-		return MMPATH_OWN;
-	default:
-		return MMPATH_BELOW;
-	}
-}
-
-/*
- * In its own turns, too, the kernel finds the clean pages of the reserve before all
- * others. So that a cgroup does not pay for its neighbours, no more is written ahead
- * for reclaim above it than it was asked for.
- */
-static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mem_cgroup *memcg,
-				struct zone *zone, int priority, unsigned long nr,
-				unsigned long *scanned)
-{
-	struct mem_cgroup *target = memcg ?: root_mem_cgroup;
-	enum mmpath_relation relation = mmpath_relation(r, target);
-	bool own = relation == MMPATH_OWN;
-	unsigned int want = READ_ONCE(r->target);
-	unsigned long freed = 0;
-
-	if (relation == MMPATH_STRANGER)
-		return 0;
-	if (mmpath_kernels_turn(r, own ? r->memcg : target, priority)) {
-		mmpath_replace_add(r, MMPATH_LEFT, nr);
-		/* the worker counts what the policy knows: all is the kernel's before that */
-		if (!own && READ_ONCE(r->known))
-			return 0;
-	} else {
-		freed = mmpath_supply(r, memcg, zone, nr, scanned);
-	}
-	/* a limit further below: the oldest pages are most likely others' */
-	if (target != r->memcg && mem_cgroup_is_descendant(target, r->memcg))
-		return freed;
-	if (!own)
-		want = min_t(unsigned long, want, nr);
-	if (mmpath_reserved(r) < want * 3 / 4 && time_after_eq(jiffies, READ_ONCE(r->not_before))) {
-		WRITE_ONCE(r->fill, want);
-		queue_work(system_unbound_wq, &r->work);
-	}
-	return freed;
-}
-
-/* Reclaim that finds something wakes a kswapd that had given up, as shrink_node() does. */
-bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, int priority,
-			unsigned long nr, unsigned long *reclaimed, unsigned long *scanned)
-{
-	unsigned long before = *reclaimed;
-	struct mmpath_replacer *r;
-	int idx;
-
-	if ((gfp & (__GFP_IO | __GFP_FS)) != (__GFP_IO | __GFP_FS))
-		return false;
-	idx = srcu_read_lock(&mmpath_replace_srcu);
-	list_for_each_entry_srcu(r, &mmpath_replacers, node,
-				 srcu_read_lock_held(&mmpath_replace_srcu)) {
-		if (*reclaimed >= nr)
-			break;
-		*reclaimed += mmpath_ask(r, memcg, zone, priority, nr - *reclaimed, scanned);
-	}
-	srcu_read_unlock(&mmpath_replace_srcu, idx);
-	if (*reclaimed > before)
-		zone->zone_pgdat->kswapd_failures = 0;
-	/*
-	 * The kernel's own reclaim leaves active anonymous pages alone while there are as many
-	 * inactive ones, by statistics that may be four seconds old. With a policy it seldom runs,
-	 * and in that time all pages of a cgroup may have become active: it would find no inactive
-	 * one, make none, and kill. So before it gives up it gets true statistics.
-	 */
-	if (memcg && !priority && !*reclaimed)
-		mem_cgroup_flush_stats(memcg);
-	/* of several nodes, each gives what reclaim wants, unless we did */
-	return *reclaimed > before && *reclaimed >= nr;
-}
-
-/* The worker */
+/* Victims */
 
 /*
  * The furthest that a driver filters; a page that was logged so long ago is not hot. Of
@@ -376,22 +250,326 @@ static void mmpath_weigh(struct mmpath_replacer *r)
 	r->freed_seen += freed;
 }
 
+static struct mmpath_batch *mmpath_get_batch(struct mmpath_replacer *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < MMPATH_BATCHES; i++)
+		if (!test_and_set_bit_lock(i, &r->batches_used))
+			return &r->batch[i];
+	return NULL;
+}
+
+static void mmpath_put_batch(struct mmpath_replacer *r, struct mmpath_batch *b)
+{
+	clear_bit_unlock(b - r->batch, &r->batches_used);
+}
+
+static bool mmpath_lock_policy(struct mmpath_replacer *r, bool wait)
+{
+	if (!wait)
+		return mutex_trylock(&r->dom->lock);
+	mutex_lock(&r->dom->lock);
+	return true;
+}
+
+/*
+ * Back to the policy with those that could not leave, and if @next, on to its next victims.
+ * Reclaim does not wait for the domain's lock: whoever has this batch next does it then.
+ */
+static bool mmpath_turn_over(struct mmpath_replacer *r, struct mmpath_batch *b, bool next,
+			     bool wait)
+{
+	if (!mmpath_lock_policy(r, wait))
+		return false;
+	mmpath_keep(r, b);
+	b->nr = 0;
+	if (next)
+		mmpath_pick(r, b);
+	mutex_unlock(&r->dom->lock);
+	return b->nr;
+}
+
 /*
  * Victims that are clean, or that a disk like zram takes at once, are freed: as good as
  * in the reserve, for so much can be charged without reclaim. Bounded: a policy that
  * names pages nobody can take is not asked for ever, nor at once again.
  */
+static unsigned long mmpath_push(struct mmpath_replacer *r, unsigned int fill, bool wait)
+{
+	unsigned int rounds = 4 * MMPATH_RESERVE / MMPATH_BATCH;
+	long written = atomic_long_read(&r->count[MMPATH_WRITTEN]);
+	struct mmpath_batch *b = mmpath_get_batch(r);
+	unsigned long freed = 0;
+
+	if (!b)
+		return 0;
+	while (mmpath_reserved(r) + freed < fill && rounds--) {
+		if (mem_cgroup_get_nr_swap_pages(r->memcg) <= 0 ||
+		    !mmpath_turn_over(r, b, true, wait))
+			break;
+		freed += mmpath_push_out(r, b);
+	}
+	mmpath_turn_over(r, b, false, wait);
+	mmpath_put_batch(r, b);
+	if (!freed && written == atomic_long_read(&r->count[MMPATH_WRITTEN]))
+		WRITE_ONCE(r->not_before, jiffies + MMPATH_PAUSE);
+	return freed;
+}
+
+/* Reclaim */
+
+static unsigned long mmpath_knows(const struct mmpath_replacer *r)
+{
+	return READ_ONCE(r->known) + mmpath_reserved(r);
+}
+
+/* Of reclaim in a replacer's own cgroup: the kernel's part is what the policy does not know. */
+static unsigned int mmpath_own_turns(const struct mmpath_replacer *r)
+{
+	unsigned long all = mmpath_evictable(r->memcg), known = min(mmpath_knows(r), all);
+
+	return all ? MMPATH_TURNS * known / all : 0;
+}
+
+/*
+ * Of reclaim above it. In its own turns the kernel takes some of what policies know, too. So that
+ * a cgroup does not pay for its neighbours the kernel has more turns if there are any: of pages
+ * of which policies know half, three in four, which is 1 - 1/2 * 1/2. The replacers divide the
+ * others among them by what they know. Each is asked if those before it have not taken the call,
+ * and of these calls it takes what makes up its part of all.
+ */
+static unsigned int mmpath_turns_above(const struct mmpath_replacer *r, struct mmpath_want *w)
+{
+	unsigned long share, of = w->turns;
+
+	if (!w->all || !of)
+		return 0;
+	share = MMPATH_TURNS * w->known / w->all;
+	share = min(share * min(mmpath_knows(r), w->all) / w->all, of);
+	w->turns -= share;
+	return MMPATH_TURNS * share / of;
+}
+
+/* Is it the kernel's own turn? Each has its turns at even distances. */
+static bool mmpath_next_turn(struct mmpath_replacer *r, struct mmpath_want *w, bool own)
+{
+	unsigned int turns = own ? mmpath_own_turns(r) : mmpath_turns_above(r, w);
+	unsigned int turn;
+
+	if (mmpath_policy(r) == MMPATH_POLICY_KERNEL)
+		return true;
+	turn = READ_ONCE(r->turn) + MMPATH_TURNS - turns;
+	WRITE_ONCE(r->turn, turn % MMPATH_TURNS);
+	return turn >= MMPATH_TURNS;
+}
+
+/*
+ * Reclaim comes again with a lower priority until it has enough, and looks at nothing
+ * of a small cgroup at first. So a turn is for all that: it is remembered, by a hash of
+ * the task. Two with the same one share their turns, which does no harm.
+ */
+static bool mmpath_kernels_turn(struct mmpath_replacer *r, struct mmpath_want *w, bool own)
+{
+	unsigned int bit = hash_32(current->pid, ilog2(BITS_PER_LONG));
+
+	if (w->priority == DEF_PRIORITY)
+		assign_bit(bit, &r->left_to, mmpath_next_turn(r, w, own));
+	return test_bit(bit, &r->left_to);
+}
+
+/* What has reclaim in @memcg to do with what @r knows? */
+enum mmpath_relation {
+	MMPATH_STRANGER,	/* nothing, or it may not be taken */
+	MMPATH_BELOW,		/* it is some of the pages below */
+	MMPATH_OWN,		/* it is all there is, or all that is to be looked at */
+};
+
+static enum mmpath_relation mmpath_relation(const struct mmpath_replacer *r,
+					    struct mem_cgroup *memcg)
+{
+	if (mem_cgroup_is_descendant(memcg, r->memcg))
+		return MMPATH_OWN;
+	if (!mem_cgroup_is_descendant(r->memcg, memcg) || mmpath_protected(r->memcg, memcg))
+		return MMPATH_STRANGER;
+	switch (mmpath_verdict(memcg, r->memcg)) {
+	case MMPATH_SPARED:
+		return MMPATH_STRANGER;
+	case MMPATH_CHOSEN:
+		return MMPATH_OWN;
+	default:
+		return MMPATH_BELOW;
+	}
+}
+
+static unsigned long mmpath_anon(struct lruvec *lruvec)
+{
+	return lruvec_page_state(lruvec, NR_ACTIVE_ANON) +
+	       lruvec_page_state(lruvec, NR_INACTIVE_ANON);
+}
+
+/* Nearly all that a policy knows may be on other nodes than the one that reclaim is for. */
+static bool mmpath_is_elsewhere(const struct mmpath_replacer *r, const struct mmpath_want *w)
+{
+	unsigned long here, all = memcg_page_state(r->memcg, NR_ACTIVE_ANON) +
+				  memcg_page_state(r->memcg, NR_INACTIVE_ANON);
+
+	if (num_online_nodes() == 1)
+		return false;
+	here = mmpath_anon(mem_cgroup_lruvec(r->memcg, w->zone->zone_pgdat));
+	return here < all && here < READ_ONCE(r->target);
+}
+
+/* A new reclaim: what is there to be divided? */
+static void mmpath_count_below(struct mmpath_want *w)
+{
+	struct mem_cgroup *target = w->memcg ?: root_mem_cgroup;
+	struct mmpath_replacer *r;
+
+	w->all = mmpath_evictable(target);
+	list_for_each_entry_srcu(r, &mmpath_replacers, node,
+				 srcu_read_lock_held(&mmpath_replace_srcu))
+		if (r->memcg != target && mem_cgroup_is_descendant(r->memcg, target))
+			w->known += mmpath_knows(r);
+	w->known = min(w->known, w->all);
+}
+
+/*
+ * From the reserve. The worker may not get to run for as long as others use the CPUs, and reclaim
+ * does not wait for it: what is missing it pushes out itself, and as long as that gives any, goes
+ * on. Like the kernel's own it has dirty pages written without waiting for them; a disk may have
+ * taken them by the time the last of them is on its way. Victims that are freed at once count
+ * as found, unless they may be on another node than the one that reclaim has to find pages on.
+ */
+static unsigned long mmpath_get(struct mmpath_replacer *r, struct mmpath_want *w,
+				unsigned int fill, unsigned long nr)
+{
+	unsigned long freed = mmpath_supply(r, w, nr), before, now;
+
+	if (!fill || freed >= nr || !READ_ONCE(r->known))
+		return freed;
+	do {
+		before = freed;
+		now = mmpath_push(r, min(fill, mmpath_reserved(r) + nr - freed), false);
+		if (w->memcg || num_online_nodes() == 1)
+			freed += now;
+		if (freed < nr)
+			freed += mmpath_supply(r, w, nr - freed);
+	} while (freed < nr && freed > before);
+	return freed;
+}
+
+/*
+ * In its own turns, too, the kernel finds the clean pages of the reserve before all
+ * others. So that a cgroup does not pay for its neighbours, no more is written ahead
+ * for reclaim above it than it was asked for.
+ */
+static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mmpath_want *w,
+				unsigned long nr)
+{
+	struct mem_cgroup *target = w->memcg ?: root_mem_cgroup;
+	enum mmpath_relation relation = mmpath_relation(r, target);
+	bool own = relation == MMPATH_OWN, further_below, may_fill;
+	unsigned int want = READ_ONCE(r->target);
+	unsigned long freed = 0;
+
+	if (relation == MMPATH_STRANGER || mmpath_is_elsewhere(r, w))
+		return 0;
+	/* a limit further below: the oldest pages are most likely others' */
+	further_below = target != r->memcg && mem_cgroup_is_descendant(target, r->memcg);
+	may_fill = !further_below && time_after_eq(jiffies, READ_ONCE(r->not_before));
+	/* the kernel's kswapd wants as much as its watermarks are apart, or more than there is */
+	nr = min_t(unsigned long, nr, want);
+	if (mmpath_kernels_turn(r, w, own)) {
+		mmpath_replace_add(r, MMPATH_LEFT, nr);
+		/* the worker counts what the policy knows: all is the kernel's before that */
+		if (!own && READ_ONCE(r->known))
+			return 0;
+	} else {
+		freed = mmpath_get(r, w, may_fill ? 2 * want : 0, nr);
+		if (freed < nr)
+			mmpath_replace_add(r, MMPATH_MISSED, nr - freed);
+	}
+	if (!own)
+		want = min_t(unsigned long, want, nr);
+	if (may_fill && mmpath_reserved(r) < want * 3 / 4) {
+		WRITE_ONCE(r->fill, want);
+		queue_work(system_unbound_wq, &r->work);
+	}
+	return freed;
+}
+
+/*
+ * The kernel's own reclaim leaves active anonymous pages alone while there are as many
+ * inactive ones, by statistics that may be four seconds old. With a policy it seldom runs,
+ * and in that time all pages of a cgroup may have become active: it would find no inactive
+ * one, make none, and kill. So before it gives up it gets true statistics. One reclaimer
+ * in MMPATH_FLUSH is enough for all.
+ */
+static void mmpath_flush_stats(struct mmpath_replacer *r, struct mem_cgroup *memcg)
+{
+	unsigned long last = READ_ONCE(r->flushed);
+
+	if (time_before(jiffies, last + MMPATH_FLUSH) ||
+	    cmpxchg(&r->flushed, last, jiffies) != last)
+		return;
+	mem_cgroup_flush_stats(memcg);
+}
+
+/* It is in a replacer's cgroup, or above it. */
+static bool mmpath_concerns(const struct mmpath_replacer *r, struct mem_cgroup *memcg)
+{
+	return mem_cgroup_is_descendant(memcg, r->memcg) ||
+	       mem_cgroup_is_descendant(r->memcg, memcg);
+}
+
+/*
+ * Some pages are enough for now: reclaim that wants more comes again. Where it finds something it
+ * wakes a kswapd that had given up, as shrink_node() does.
+ */
+bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, int priority,
+			bool proactive, unsigned long nr, unsigned long *reclaimed,
+			unsigned long *scanned)
+{
+	struct mmpath_want w = {
+		.memcg = memcg, .zone = zone, .gfp = gfp, .priority = priority,
+		.proactive = proactive, .turns = MMPATH_TURNS,
+	};
+	unsigned long wanted = nr - min(nr, *reclaimed), enough, freed = 0;
+	struct mmpath_replacer *r;
+	int idx;
+
+	if ((gfp & (__GFP_IO | __GFP_FS)) != (__GFP_IO | __GFP_FS))
+		return false;
+	enough = min(wanted, SWAP_CLUSTER_MAX);
+	idx = srcu_read_lock(&mmpath_replace_srcu);
+	if (priority == DEF_PRIORITY)
+		mmpath_count_below(&w);
+	list_for_each_entry_srcu(r, &mmpath_replacers, node,
+				 srcu_read_lock_held(&mmpath_replace_srcu)) {
+		if (freed >= enough)
+			break;
+		freed += mmpath_ask(r, &w, wanted - freed);
+		if (memcg && !priority && !freed && !*reclaimed && mmpath_concerns(r, memcg))
+			mmpath_flush_stats(r, memcg);
+	}
+	srcu_read_unlock(&mmpath_replace_srcu, idx);
+	if (freed)
+		zone->zone_pgdat->kswapd_failures = 0;
+	*reclaimed += freed;
+	*scanned += w.scanned;
+	/* of several nodes, each gives what reclaim wants, unless we did */
+	return freed && freed >= enough;
+}
+
+/* The worker */
+
 static void mmpath_refill(struct mmpath_replacer *r)
 {
-	unsigned long reach = mmpath_reach(r->dom), rounds, freed = 0;
-	long written = atomic_long_read(&r->count[MMPATH_WRITTEN]);
-	struct mmpath_batch *b;
+	unsigned long reach = mmpath_reach(r->dom);
 
 	/* asked again while it was filled */
 	if (mmpath_reserved(r) >= READ_ONCE(r->fill))
-		return;
-	b = kmalloc(sizeof(*b), GFP_KERNEL);
-	if (!b)
 		return;
 	if (reach == ULONG_MAX) {
 		WRITE_ONCE(r->known, 0);
@@ -405,24 +583,11 @@ static void mmpath_refill(struct mmpath_replacer *r)
 	mutex_unlock(&r->dom->lock);
 	if (mmpath_policy(r) == MMPATH_POLICY_KERNEL)
 		goto pause;
-	for (rounds = 0; mmpath_reserved(r) + freed < READ_ONCE(r->fill); rounds++) {
-		if (mem_cgroup_get_nr_swap_pages(r->memcg) <= 0)
-			break;
-		mutex_lock(&r->dom->lock);
-		mmpath_pick(r, b);
-		mutex_unlock(&r->dom->lock);
-		if (!b->nr || rounds > 4 * MMPATH_RESERVE / MMPATH_BATCH)
-			break;
-		freed += mmpath_push_out(r, b);
-		mutex_lock(&r->dom->lock);
-		mmpath_keep(r, b);
-		mutex_unlock(&r->dom->lock);
-	}
+	mmpath_push(r, READ_ONCE(r->fill), true);
 	mmpath_weigh(r);
+	return;
 pause:
-	if (!freed && written == atomic_long_read(&r->count[MMPATH_WRITTEN]))
-		WRITE_ONCE(r->not_before, jiffies + MMPATH_PAUSE);
-	kfree(b);
+	WRITE_ONCE(r->not_before, jiffies + MMPATH_PAUSE);
 }
 
 static void mmpath_refill_fn(struct work_struct *work)
@@ -478,6 +643,7 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 	r->target = MMPATH_RESERVE_LEAST;
 	r->not_before = jiffies;
 	r->left_until = jiffies;
+	r->flushed = jiffies - MMPATH_FLUSH;
 	r->leave = MMPATH_LEAVE_LEAST;
 	spin_lock_init(&r->lock);
 	INIT_WORK(&r->work, mmpath_refill_fn);

@@ -11,6 +11,7 @@
 
 #define MMPATH_RESERVE		512U	/* a power of two */
 #define MMPATH_BATCH		32U
+#define MMPATH_BATCHES		4U	/* the worker, two of kswapd, and another */
 
 enum mmpath_replace_count {
 	MMPATH_SUPPLIED,
@@ -31,6 +32,20 @@ enum mmpath_replace_count {
 	NR_MMPATH_REPLACE_COUNTS,
 };
 
+/*
+ * Some victims: first all are isolated, then pushed out, then looked at again. One that
+ * cannot leave is not known any more until it is touched, and the kernel's: if it were
+ * kept, the few that may leave next would soon be such pages, and nothing else.
+ */
+struct mmpath_batch {
+	u64 page[MMPATH_BATCH];
+	u64 key[MMPATH_BATCH];		/* of its pool */
+	bool hot[MMPATH_BATCH];
+	bool kept[MMPATH_BATCH];	/* is to stay */
+	bool tried[MMPATH_BATCH];
+	unsigned int nr;
+};
+
 /**
  * struct mmpath_replacer - replacement in one cgroup
  * @node: in mmpath_replacers, under mmpath_replace_mutex and SRCU
@@ -43,14 +58,17 @@ enum mmpath_replace_count {
  * @block: next page of the last victim, see mmpath_pick()
  * @block_end: and where it ends
  * @key: and whose it is, if there are pools
- * @work: fills the reserve
+ * @batch: victims of those that fill the reserve, or that they have to give back to the policy
+ * @batches_used: a bit for each that somebody has
+ * @work: fills the reserve ahead of time
  * @not_before: jiffies; set when it could not
  * @left_until: jiffies; auto leaves it to the kernel until then, unless LIRS is better
  * @leave: the next time for so many
+ * @flushed: jiffies; when reclaim had the statistics summed up
  * @written_seen: count of victims when that was weighed
  * @freed_seen: likewise
  * @known: pages in memory that the policy knows, at the last refill
- * @turn: of the kernel's own reclaim, in 1/256
+ * @turn: of the kernel's own reclaim, in 1/MMPATH_TURNS
  * @left_to: tasks whose reclaim is the kernel's own now, by a hash
  * @lock: protects the reserve
  * @reserve: ring of swap entries of pages that were written ahead
@@ -69,8 +87,10 @@ struct mmpath_replacer {
 	struct mmpath_contest contest;
 	struct mmpath_pools pools;
 	u64 block, block_end, key;
+	struct mmpath_batch batch[MMPATH_BATCHES];
+	unsigned long batches_used;
 	struct work_struct work;
-	unsigned long not_before, left_until, leave;
+	unsigned long not_before, left_until, leave, flushed;
 	long written_seen, freed_seen;
 	unsigned long known;
 	unsigned int turn;
@@ -95,22 +115,30 @@ static inline unsigned int mmpath_reserved(const struct mmpath_replacer *r)
 	return min(READ_ONCE(r->head) - tail, MMPATH_RESERVE);
 }
 
-/*
- * Some victims: first all are isolated, then pushed out, then looked at again. One that
- * cannot leave is not known any more until it is touched, and the kernel's: if it were
- * kept, the few that may leave next would soon be such pages, and nothing else.
+/**
+ * struct mmpath_want - what reclaim wants, see mmpath_shrink_node()
+ * @memcg: it is in this cgroup; NULL: in all
+ * @zone: it wants pages of this zone, or a lower one of its node
+ * @gfp: what it may do
+ * @priority: it takes about one page in 2^priority of what it finds
+ * @proactive: nobody waits for the pages
+ * @scanned: pages that were tried for it
+ * @all: pages below @memcg that reclaim could find; only at DEF_PRIORITY
+ * @known: of these, all that policies know
+ * @turns: of MMPATH_TURNS calls like this, those that no replacer asked before has taken
  */
-struct mmpath_batch {
-	u64 page[MMPATH_BATCH];
-	u64 key[MMPATH_BATCH];		/* of its pool */
-	bool hot[MMPATH_BATCH];
-	bool kept[MMPATH_BATCH];	/* is to stay */
-	bool tried[MMPATH_BATCH];
-	unsigned int nr;
+struct mmpath_want {
+	struct mem_cgroup *memcg;
+	struct zone *zone;
+	gfp_t gfp;
+	int priority;
+	bool proactive;
+	unsigned long scanned;
+	unsigned long all, known;
+	unsigned int turns;
 };
 
-unsigned long mmpath_supply(struct mmpath_replacer *r, struct mem_cgroup *memcg,
-			    struct zone *zone, unsigned long nr, unsigned long *scanned);
+unsigned long mmpath_supply(struct mmpath_replacer *r, struct mmpath_want *w, unsigned long nr);
 unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b);
 
 #endif /* _MM_PATH_REPLACE_H */

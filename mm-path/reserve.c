@@ -20,9 +20,13 @@
 #include <linux/sched/mm.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
+#include <linux/vmpressure.h>
 #include "../internal.h"
 #include "../swap.h"
 #include "replace.h"
+
+/* Entries of the reserve that are looked at for each page: of a cgroup further below few fit. */
+#define MMPATH_LOOKS	4
 
 static void mmpath_reserve_put(struct mmpath_replacer *r, swp_entry_t entry)
 {
@@ -95,7 +99,7 @@ static bool mmpath_can_free(struct folio *folio, struct mem_cgroup *memcg, struc
 static void mmpath_take(struct mmpath_replacer *r, struct mem_cgroup *memcg, struct zone *zone,
 			unsigned long nr, struct list_head *folios)
 {
-	unsigned int looked = mmpath_reserved(r);
+	unsigned long looked = min_t(unsigned long, mmpath_reserved(r), MMPATH_LOOKS * nr);
 	struct folio *folio;
 	swp_entry_t entry;
 
@@ -142,31 +146,32 @@ static void mmpath_count_steal(struct mem_cgroup *memcg, bool global, unsigned l
 /**
  * mmpath_supply() - free pages of the reserve
  * @r: whose
- * @memcg: reclaim is in this cgroup; NULL: in all
- * @zone: and wants pages of this zone, or a lower one of its node
+ * @w: the reclaim that wants them
  * @nr: how many
- * @scanned: adds those that were tried
  *
  * Context: reclaim that may do I/O, for a page that is touched just now is written
  * again. Waits for no lock but the reserve's.
  * Return: pages freed.
  */
-unsigned long mmpath_supply(struct mmpath_replacer *r, struct mem_cgroup *memcg,
-			    struct zone *zone, unsigned long nr, unsigned long *scanned)
+unsigned long mmpath_supply(struct mmpath_replacer *r, struct mmpath_want *w, unsigned long nr)
 {
-	bool below = memcg && mem_cgroup_is_descendant(memcg, r->memcg);
+	struct mem_cgroup *of = r->memcg;
 	unsigned long taken, freed;
 	LIST_HEAD(folios);
 
+	if (w->memcg && mem_cgroup_is_descendant(w->memcg, of))
+		of = w->memcg;
 	lru_add_drain();
-	mmpath_take(r, memcg ?: root_mem_cgroup, zone, nr, &folios);
+	mmpath_take(r, w->memcg ?: root_mem_cgroup, w->zone, nr, &folios);
 	taken = list_count_nodes(&folios);
 	freed = reclaim_pages(&folios);
-	mmpath_count_steal(below ? memcg : r->memcg, !memcg, taken, freed);
-	*scanned += taken;
+	mmpath_count_steal(of, !w->memcg, taken, freed);
+	if (!w->proactive) {
+		vmpressure(w->gfp, of, false, taken, freed);
+		vmpressure(w->gfp, w->memcg, true, taken, freed);
+	}
+	w->scanned += taken;
 	mmpath_replace_add(r, MMPATH_SUPPLIED, freed);
-	if (freed < nr)
-		mmpath_replace_add(r, MMPATH_MISSED, nr - freed);
 	return freed;
 }
 

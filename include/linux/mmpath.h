@@ -297,10 +297,12 @@ static inline bool mmpath_replacing(void)
 
 /*
  * Reclaim of @nr pages below @memcg (NULL: of all), in @zone or a lower one of its node:
- * adds to @reclaimed what was freed here. True if that is enough.
+ * adds to @reclaimed what was freed here. True if that is enough for now. @proactive: by
+ * memory.reclaim, which is no pressure.
  */
 bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, int priority,
-			unsigned long nr, unsigned long *reclaimed, unsigned long *scanned);
+			bool proactive, unsigned long nr, unsigned long *reclaimed,
+			unsigned long *scanned);
 #else
 static inline bool mmpath_replacing(void)
 {
@@ -308,7 +310,7 @@ static inline bool mmpath_replacing(void)
 }
 
 static inline bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp,
-				      int priority, unsigned long nr,
+				      int priority, bool proactive, unsigned long nr,
 				      unsigned long *reclaimed, unsigned long *scanned)
 {
 	return false;
