@@ -607,6 +607,12 @@ u32 mmpath_mrc_points(const struct mmpath_mrc *m, u64 end, struct mmpath_mrc_poi
 	return nr;
 }
 
+static bool bin_counts(const struct mmpath_mrc *m, u32 i)
+{
+	return bin_read(&m->bins[i], MMPATH_MRC_TOTAL) ||
+	       (m->open && bin_read(&m->open[i], MMPATH_MRC_TOTAL));
+}
+
 /**
  * mmpath_mrc_end() - where the curve has come down
  * @m: the curve
@@ -618,7 +624,8 @@ u64 mmpath_mrc_end(const struct mmpath_mrc *m)
 {
 	u32 i = m->nr_bins;
 
-	while (i && !bin_read(&m->bins[i - 1], MMPATH_MRC_TOTAL))
+	/* as long as an interval is open, it is not known to be none of those that miss */
+	while (i && !bin_counts(m, i - 1))
 		i--;
 	return (u64)i * m->group_pages;
 }

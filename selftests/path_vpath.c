@@ -34,6 +34,7 @@
 #define ROUNDS	8UL
 #define HOT	64UL		/* pages; half of the PAB */
 #define THRESHOLD	256LL
+#define SECONDS	600		/* that a program may take, however slow the machine is */
 #define SLACK	400UL		/* of its own: stack, libraries, heap */
 
 /* Marks 1 and 2 in the ground truth; no-operations. */
@@ -188,7 +189,7 @@ static bool run_fn(int (*fn)(void *arg), const struct loop *l, struct path_curve
 	path_cg_remove(cg);
 	cg = path_cg(NULL, "vpath");
 	path_track(cg, true);
-	good = path_eq(path_run(cg, fn, (void *)l, 120), KSFT_PASS);
+	good = path_eq(path_run(cg, fn, (void *)l, SECONDS), KSFT_PASS);
 	resumed = children_resumed() - before;
 	text = path_cg_slurp(cg, "memory.path.mrc");
 	good = path_true(text) && path_parse_curve(text, c) && good;
@@ -486,7 +487,7 @@ static void test_by_itself(bool interrupt)
 	ksft_print_msg("%lld logged, %lld records\n", path_get(PATH_VPATH "logged") - logged,
 		       path_get("stats/records") - records);
 	kill(pid, SIGKILL);
-	path_wait(pid, 120);
+	path_wait(pid, SECONDS);
 	ksft_test_result(good, "drained by %s\n", interrupt ? "interrupts" : "the tick");
 	defaults();
 }
@@ -617,7 +618,7 @@ static void test_switches(void)
 		good &= path_eq(path_write(PATH_SYSFS "driver", i & 1 ? "vpath" : "emul"), 0);
 		path_sleep_ms(10);
 	}
-	good &= path_eq(path_wait(pid, 120), KSFT_PASS);
+	good &= path_eq(path_wait(pid, SECONDS), KSFT_PASS);
 	ksft_test_result(good, "drivers are switched under a program\n");
 	defaults();
 }
@@ -639,7 +640,7 @@ static void test_removal(void)
 			 "the device is taken away\n");
 	ksft_test_result(path_eq(path_write(PATH_SYSFS "driver", "vpath"), -ENODEV),
 			 "and cannot be chosen\n");
-	ksft_test_result(path_eq(path_wait(pid, 120), KSFT_PASS), "the program goes on\n");
+	ksft_test_result(path_eq(path_wait(pid, SECONDS), KSFT_PASS), "the program goes on\n");
 	path_set("driver", "emul");
 	good = path_eq(path_write(DRIVER "bind", device), 0) &&
 	       path_eq(path_write(PATH_SYSFS "driver", "vpath"), 0) && run(&loop, &c) &&
@@ -669,7 +670,7 @@ static void test_pulled_out(void)
 	path_sleep_ms(20);
 	good = path_eq(path_write(file, "1"), 0) && path_true(access(file, F_OK)) &&
 	       path_eq(path_write(PATH_SYSFS "driver", "vpath"), -ENODEV);
-	good &= path_eq(path_wait(pid, 120), KSFT_PASS);
+	good &= path_eq(path_wait(pid, SECONDS), KSFT_PASS);
 	ksft_test_result(good, "the device is pulled out, the program goes on\n");
 	path_set("driver", "emul");
 	good = path_eq(path_write("/sys/bus/pci/rescan", "1"), 0) &&
@@ -756,7 +757,7 @@ int main(int argc, char **argv)
 	only_loop = argc > 1 && !strcmp(argv[1], "loop");
 	only_thin = argc > 1 && !strcmp(argv[1], "thin");
 	only_full = argc > 1 && !strcmp(argv[1], "full");
-	path_start(only_full ? 2 : only_loop || only_thin ? 1 : 28, 300);
+	path_start(only_full ? 2 : only_loop || only_thin ? 1 : 28, 900);
 	cg = path_cg(NULL, "vpath");
 	defaults();
 	path_set("enabled", "1");

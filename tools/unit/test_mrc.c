@@ -693,6 +693,8 @@ static void test_long_burst(void **state)
 	/* nothing has ended at any depth */
 	assert_int_equal(total(&f, 95), 1100);
 	assert_int_equal(total(&f, 112), 0);
+	/* whoever reads the curve reads it down to 0 */
+	assert_int_equal(mmpath_mrc_end(&f.m), 112);
 	fixture_destroy(&f);
 }
 
