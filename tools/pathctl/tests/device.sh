@@ -265,7 +265,13 @@ test_record_outputs() {
 	[ -p "$tmp/pipe.log" ] && log is "$tmp/through.log" "$PATHCTL_DEV"
 	result $? "a recording goes through a pipe"
 	"$pathctl" record -o "$tmp/pipe.log" $$ >"$out" 2>"$err" &
+	# it has opened the device, and now waits
 	for tries in $(seq 200); do
+		[ "$PATHCTL_DEV" -ef "/proc/$!/fd/3" ] && break
+		sleep 0.05
+	done
+	sleep 0.2
+	for tries in $(seq 60); do
 		kill -TERM $! 2>/dev/null || break
 		sleep 0.05
 	done
