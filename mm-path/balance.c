@@ -520,7 +520,7 @@ void mmpath_sharer_leave(struct mmpath_sharer *s)
 
 static struct mmpath_balancer *mmpath_balancer_create(struct mem_cgroup *memcg)
 {
-	struct mmpath_balancer *b = kzalloc(sizeof(*b), GFP_KERNEL);
+	struct mmpath_balancer *b = mmpath_model_alloc(memcg, sizeof(*b), MMPATH_GFP);
 
 	if (!b)
 		return NULL;

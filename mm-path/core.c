@@ -53,6 +53,7 @@
 #define pr_fmt(fmt) "mmpath: " fmt
 
 #include <linux/delay.h>
+#include <linux/memcontrol.h>
 #include <linux/mmu_notifier.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
@@ -111,18 +112,51 @@ static void (*mmpath_epoch)(void);
 
 /* Memory of the models. A drain runs in faults: it must not enter reclaim. */
 
-static void *mmpath_model_alloc(struct mmpath_mem *mem, size_t bytes)
+/**
+ * mmpath_model_alloc() - zeroed memory that a cgroup is charged for
+ * @memcg: the cgroup
+ * @bytes: how many
+ * @gfp: MMPATH_GFP or MMPATH_GFP_NOWAIT
+ *
+ * Context: as @gfp says. Return: the memory, or NULL.
+ */
+void *mmpath_model_alloc(struct mem_cgroup *memcg, size_t bytes, gfp_t gfp)
 {
-	return kzalloc(bytes, GFP_NOWAIT | __GFP_NOWARN);
+	struct mem_cgroup *old = set_active_memcg(memcg);
+	void *p = kzalloc(bytes, gfp);
+
+	set_active_memcg(old);
+	return p;
 }
 
-static void mmpath_model_free(struct mmpath_mem *mem, void *p, size_t bytes)
+/**
+ * mmpath_model_free() - give it back
+ * @mem: not used
+ * @p: the memory
+ * @bytes: not used
+ */
+void mmpath_model_free(struct mmpath_mem *mem, void *p, size_t bytes)
 {
 	kfree(p);
 }
 
-const struct mmpath_mem mmpath_model_mem = {
-	.alloc = mmpath_model_alloc,
+/* Charges the cgroup of the program; when that is attached, what mmpath_attach() has set. */
+static void *mmpath_ctx_alloc_mem(struct mmpath_mem *mem, size_t bytes)
+{
+	struct mmpath_ctx *ctx = container_of(mem, struct mmpath_ctx, mem);
+	struct mem_cgroup *memcg;
+	void *p;
+
+	if (current->active_memcg)
+		return kzalloc(bytes, ctx->gfp);
+	memcg = get_mem_cgroup_from_mm(ctx->mm);
+	p = mmpath_model_alloc(memcg, bytes, ctx->gfp);
+	mem_cgroup_put(memcg);
+	return p;
+}
+
+static const struct mmpath_mem mmpath_ctx_mem = {
+	.alloc = mmpath_ctx_alloc_mem,
 	.free = mmpath_model_free,
 };
 
@@ -262,14 +296,15 @@ static struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int lo
 		.mru_pages = MMPATH_MRU_PAGES,
 		.seed = get_random_u32(),
 	};
-	struct mmpath_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+	struct mmpath_ctx *ctx = kzalloc(sizeof(*ctx), MMPATH_GFP);
 
 	if (!ctx)
 		return NULL;
-	ctx->log = kvcalloc(log_size, sizeof(*ctx->log), GFP_KERNEL);
+	ctx->log = kvcalloc(log_size, sizeof(*ctx->log), MMPATH_GFP);
 	if (!ctx->log)
 		goto err_ctx;
-	ctx->mem = mmpath_model_mem;
+	ctx->mem = mmpath_ctx_mem;
+	ctx->gfp = MMPATH_GFP;
 	if (mmpath_regions_init(&ctx->regions, &ctx->mem, &params))
 		goto err_log;
 	ctx->log_size = log_size;
@@ -362,7 +397,10 @@ static int mmpath_copy_regions(struct mmpath_ctx *ctx, struct mmpath_ctx *parent
 	int ret;
 
 	mutex_lock(&parent->lock);
+	/* reclaim may wait for that lock */
+	ctx->gfp = MMPATH_GFP_NOWAIT;
 	ret = mmpath_regions_copy(&ctx->regions, &parent->regions);
+	ctx->gfp = MMPATH_GFP;
 	mutex_unlock(&parent->lock);
 	return ret;
 }
@@ -399,29 +437,24 @@ static void mmpath_stop_driver(struct mmpath_ctx *ctx, const struct mmpath_drive
 static int mmpath_publish(struct mmpath_ctx *ctx, struct mm_struct *mm,
 			  struct mmpath_ctx *parent)
 {
-	int ret = 0;
+	int ret;
 
 	mmap_assert_locked(mm);
-	if (parent)
-		ret = mmpath_copy_regions(ctx, parent);
-	else
+	if (!parent || mmpath_copy_regions(ctx, parent))
 		mmpath_regions_of_mm(ctx, mm);
-	if (!ret)
-		ret = mmpath_start_driver(ctx, mmpath_drv);
+	ret = mmpath_start_driver(ctx, mmpath_drv);
+	/* from now on it is drained */
+	ctx->gfp = MMPATH_GFP_NOWAIT;
 	if (!ret)
 		rcu_assign_pointer(mm->mmpath, ctx);
 	return ret;
 }
 
-/* Give @mm, which has a user, a context. mmap_lock is held for reading. */
-static struct mmpath_ctx *mmpath_attach(struct mm_struct *mm, struct mmpath_ctx *parent)
+static struct mmpath_ctx *__mmpath_attach(struct mm_struct *mm, struct mmpath_ctx *parent)
 {
 	struct mmpath_ctx *ctx;
 	int ret;
 
-	lockdep_assert_held(&mmpath_mutex);
-	if (mm_has_notifiers(mm))
-		return ERR_PTR(-EOPNOTSUPP);
 	ctx = mmpath_ctx_alloc(mm, mmpath_drv->log_entries());
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
@@ -440,6 +473,24 @@ err_id:
 err_put:
 	mmpath_ctx_put(ctx);
 	return ERR_PTR(ret);
+}
+
+/* Give @mm, which has a user, a context. mmap_lock is held for reading. */
+static struct mmpath_ctx *mmpath_attach(struct mm_struct *mm, struct mmpath_ctx *parent)
+{
+	struct mem_cgroup *memcg, *old;
+	struct mmpath_ctx *ctx;
+
+	lockdep_assert_held(&mmpath_mutex);
+	if (mm_has_notifiers(mm))
+		return ERR_PTR(-EOPNOTSUPP);
+	/* a child is not in its cgroup yet */
+	memcg = get_mem_cgroup_from_mm(parent ? parent->mm : mm);
+	old = set_active_memcg(memcg);
+	ctx = __mmpath_attach(mm, parent);
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	return ctx;
 }
 
 /**
@@ -811,9 +862,11 @@ static void mmpath_restart(struct mmpath_ctx *ctx)
 {
 	/* two drivers do not count the same */
 	const struct mmpath_seen others = { .as = MMPATH_SEEN_OTHERS };
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(ctx->mm), *old;
 	int ret;
 
 	mmpath_saw(ctx, &others);
+	old = set_active_memcg(memcg);
 	mmpath_lock_alive(ctx);
 	ret = mmpath_start_driver(ctx, mmpath_drv);
 	mutex_unlock(&ctx->alive);
@@ -822,6 +875,8 @@ static void mmpath_restart(struct mmpath_ctx *ctx)
 		mmpath_count(ctx, MMPATH_ATTACH_FAILED, 1);
 	else
 		mmpath_scan_soon(ctx);
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
 }
 
 static void mmpath_restart_list(struct list_head *list)

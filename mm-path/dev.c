@@ -11,6 +11,7 @@
  */
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
+#include <linux/memcontrol.h>
 #include <linux/miscdevice.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
@@ -39,11 +40,14 @@ static void mmpath_session_release(struct kref *ref)
 
 static int mmpath_dev_open(struct inode *inode, struct file *file)
 {
-	struct mmpath_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct mmpath_session *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	struct mem_cgroup *memcg;
 
 	if (!s)
 		return -ENOMEM;
-	s->dom = mmpath_domain_create();
+	memcg = get_mem_cgroup_from_current();
+	s->dom = mmpath_domain_create(memcg);
+	mem_cgroup_put(memcg);
 	if (!s->dom) {
 		kfree(s);
 		return -ENOMEM;
@@ -111,7 +115,7 @@ static struct mmpath_view *mmpath_view_alloc(struct mmpath_session *s, u32 which
 
 	if (which >= ARRAY_SIZE(mmpath_views))
 		return ERR_PTR(-EINVAL);
-	view = kzalloc(sizeof(*view), GFP_KERNEL);
+	view = kzalloc(sizeof(*view), GFP_KERNEL_ACCOUNT);
 	if (!view)
 		return ERR_PTR(-ENOMEM);
 	kref_get(&s->ref);

@@ -6,32 +6,51 @@
  * Locks: see core.c.
  */
 #include <linux/capability.h>
+#include <linux/memcontrol.h>
 #include <linux/sched/coredump.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <trace/events/mmpath.h>
 #include "internal.h"
 
+static void *mmpath_domain_alloc_mem(struct mmpath_mem *mem, size_t bytes)
+{
+	struct mmpath_domain *dom = container_of(mem, struct mmpath_domain, mem);
+
+	return mmpath_model_alloc(dom->memcg, bytes, dom->gfp);
+}
+
+static const struct mmpath_mem mmpath_domain_mem = {
+	.alloc = mmpath_domain_alloc_mem,
+	.free = mmpath_model_free,
+};
+
 /**
  * mmpath_domain_create() - a place for a merged curve
+ * @memcg: what it is charged to
  *
  * Context: may sleep; takes mmpath_mutex.
  * Return: the domain, with the reference mmpath_domain_destroy() drops, or
  * NULL when out of memory.
  */
-struct mmpath_domain *mmpath_domain_create(void)
+struct mmpath_domain *mmpath_domain_create(struct mem_cgroup *memcg)
 {
-	struct mmpath_domain *dom = kzalloc(sizeof(*dom), GFP_KERNEL);
+	struct mmpath_domain *dom = mmpath_model_alloc(memcg, sizeof(*dom), MMPATH_GFP);
 
 	if (!dom)
 		return NULL;
 	kref_init(&dom->ref);
 	mutex_init(&dom->lock);
-	dom->mem = mmpath_model_mem;
+	dom->mem = mmpath_domain_mem;
+	dom->gfp = MMPATH_GFP;
+	dom->memcg = memcg;
 	if (mmpath_stack_init(&dom->lru, &dom->mem, READ_ONCE(mmpath_config.sample_pages), 0))
 		goto err_free;
 	if (mmpath_mrc_init(&dom->mrc, &dom->mem, READ_ONCE(mmpath_config.group_pages)))
 		goto err_stack;
+	dom->gfp = MMPATH_GFP_NOWAIT;
+	if (memcg)
+		css_get(&memcg->css);
 	mutex_lock(&mmpath_mutex);
 	list_add_tail(&dom->node, &mmpath_domains);
 	mutex_unlock(&mmpath_mutex);
@@ -59,6 +78,7 @@ static void mmpath_domain_release(struct kref *ref)
 	mmpath_recorder_free(dom->recorder);
 	mmpath_mrc_destroy(&dom->mrc);
 	mmpath_stack_destroy(&dom->lru);
+	mem_cgroup_put(dom->memcg);
 	kfree(dom);
 }
 
@@ -110,12 +130,13 @@ void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift)
  */
 int mmpath_domain_record(struct mmpath_domain *dom)
 {
-	struct mmpath_recorder *rec = kzalloc(sizeof(*rec), GFP_KERNEL);
+	struct mmpath_recorder *rec = kzalloc(sizeof(*rec), GFP_KERNEL_ACCOUNT);
 	int ret = -ENOMEM;
 
 	if (!rec)
 		return ret;
-	rec->events = kvmalloc_array(MMPATH_RECORDER_EVENTS, sizeof(*rec->events), GFP_KERNEL);
+	rec->events = kvmalloc_array(MMPATH_RECORDER_EVENTS, sizeof(*rec->events),
+				     GFP_KERNEL_ACCOUNT);
 	if (!rec->events)
 		goto err_free;
 	kfifo_init(&rec->fifo, rec->events, MMPATH_RECORDER_EVENTS * sizeof(*rec->events));

@@ -171,8 +171,8 @@ static void emul_reshape(struct emul *e, unsigned int shift)
 /* For the finest sample: coarser ones need no more. */
 static int emul_pab_alloc(struct emul_pab *pab, unsigned int entries)
 {
-	pab->page = kvcalloc(entries, sizeof(*pab->page), GFP_KERNEL);
-	pab->hand = kvcalloc(entries, sizeof(*pab->hand), GFP_KERNEL);
+	pab->page = kvcalloc(entries, sizeof(*pab->page), MMPATH_GFP);
+	pab->hand = kvcalloc(entries, sizeof(*pab->hand), MMPATH_GFP);
 	return pab->page && pab->hand ? 0 : -ENOMEM;
 }
 
@@ -1029,7 +1029,7 @@ static void emul_free(struct emul *e)
 
 static int emul_attach(struct mmpath_ctx *ctx)
 {
-	struct emul *e = kvzalloc(sizeof(*e), GFP_KERNEL);
+	struct emul *e = kvzalloc(sizeof(*e), MMPATH_GFP);
 
 	if (!e)
 		return -ENOMEM;

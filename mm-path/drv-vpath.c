@@ -659,7 +659,7 @@ static int vpath_enter(struct mmpath_ctx *ctx, u32 *number)
 
 static int vpath_attach(struct mmpath_ctx *ctx)
 {
-	struct vpath_ctx *v = kzalloc(sizeof(*v), GFP_KERNEL);
+	struct vpath_ctx *v = kzalloc(sizeof(*v), MMPATH_GFP);
 	u32 number;
 	int ret;
 

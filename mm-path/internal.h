@@ -60,6 +60,14 @@ static inline pmd_t *mmpath_find_pmd(struct mm_struct *mm, unsigned long addr)
 	return pud_present(*pud) && !pud_leaf(*pud) ? pmd_offset(pud, addr) : NULL;
 }
 
+/*
+ * All memory of ours is charged: that of a context to the cgroup of its program, that of a
+ * domain to the cgroup that is tracked, or to whoever opened the session. What may wait for
+ * reclaim fails rather than to have a program killed.
+ */
+#define MMPATH_GFP		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+#define MMPATH_GFP_NOWAIT	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
+
 /* Totals since boot; names are files in stats/, see sysfs.c */
 enum mmpath_stat {
 	MMPATH_RECORDS,
@@ -107,6 +115,8 @@ struct mmpath_recorder {
  * @node: in the list of domains, under mmpath_mutex
  * @lock: protects all below; nests inside a context's lock
  * @mem: what the stack and the curve were allocated from
+ * @gfp: how: MMPATH_GFP_NOWAIT once there are members
+ * @memcg: what it is charged to; has a reference
  * @lru: the merged stack of the members; pages are context id and page number
  * @mrc: its curve
  * @resumed: a burst of a member has ended since the reset
@@ -130,6 +140,8 @@ struct mmpath_domain {
 	struct list_head node;
 	struct mutex lock;	/* see core.c */
 	struct mmpath_mem mem;
+	gfp_t gfp;
+	struct mem_cgroup *memcg;
 	struct mmpath_stack lru;
 	struct mmpath_mrc mrc;
 	bool resumed;
@@ -172,6 +184,7 @@ struct mmpath_domain {
  * @log_pages: sampled pages that records stand for which were not drained
  * @lock: protects what follows, and @log_tail
  * @mem: what the models were allocated from
+ * @gfp: how: MMPATH_GFP_NOWAIT once it is attached
  * @regions: regions and their models
  * @domains: whose merged curve this context is in, in order of address; also
  *	changed under mmpath_mutex only
@@ -220,6 +233,7 @@ struct mmpath_ctx {
 
 	struct mutex lock;	/* see core.c */
 	struct mmpath_mem mem;
+	gfp_t gfp;
 	struct mmpath_regions regions;
 	struct mmpath_domain *domains[MMPATH_MAX_DOMAINS];
 	int nr_domains;
@@ -375,7 +389,8 @@ extern struct list_head mmpath_drivers;
 extern struct list_head mmpath_domains;
 extern struct srcu_struct mmpath_srcu;
 void mmpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot);
-extern const struct mmpath_mem mmpath_model_mem;
+void *mmpath_model_alloc(struct mem_cgroup *memcg, size_t bytes, gfp_t gfp);
+void mmpath_model_free(struct mmpath_mem *mem, void *p, size_t bytes);
 
 /* core.c, for drivers */
 void mmpath_register_driver(struct mmpath_driver *drv);
@@ -435,7 +450,7 @@ void mmpath_try_drain(struct mmpath_ctx *ctx);
 int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev);
 
 /* domain.c */
-struct mmpath_domain *mmpath_domain_create(void);
+struct mmpath_domain *mmpath_domain_create(struct mem_cgroup *memcg);
 void mmpath_domain_destroy(struct mmpath_domain *dom);
 void mmpath_domain_put(struct mmpath_domain *dom);
 void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift);

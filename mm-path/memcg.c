@@ -98,18 +98,19 @@ static struct mmpath_domain *mmpath_memcg_get_domain(const struct cgroup_subsys_
 
 static struct mmpath_memcg *mmpath_memcg_add(struct cgroup_subsys_state *css)
 {
-	struct mmpath_memcg *pm = kzalloc(sizeof(*pm), GFP_KERNEL);
+	struct mem_cgroup *memcg = mem_cgroup_from_css(css);
+	struct mmpath_memcg *pm = mmpath_model_alloc(memcg, sizeof(*pm), MMPATH_GFP);
 
 	if (!pm)
 		return NULL;
-	pm->dom = mmpath_domain_create();
+	pm->dom = mmpath_domain_create(memcg);
 	if (!pm->dom)
 		goto err_free;
 	if (xa_err(xa_store(&mmpath_memcgs, css->id, pm, GFP_KERNEL)))
 		goto err_dom;
 	css_get(css);
 	pm->css = css;
-	mmpath_sharer_init(&pm->sharer, mem_cgroup_from_css(css), pm->dom);
+	mmpath_sharer_init(&pm->sharer, memcg, pm->dom);
 	mmpath_sharer_join(&pm->sharer);
 	return pm;
 

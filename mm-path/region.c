@@ -27,7 +27,8 @@
  *
  * Ranks are as good as random, so a path has about 1.4 log2(n) extents, at
  * whatever addresses the program maps: it cannot know the ranks, which depend
- * on a seed. Two operations do it all, and each goes down one path:
+ * on a seed. Two operations do it all, and each goes down one path of the
+ * subtree that it is about, which is a small one as a rule:
  *
  *	split(tree, page)  ->  extents that begin before page, and the others
  *	join(a, b)	   ->  one tree, where all of a is before b
@@ -185,12 +186,18 @@ static void extent_put(struct mmpath_regions *rs, u32 i)
 	rs->top_extent = 0;
 }
 
+/* Down to where it is the root of what is there. */
 static void extent_link(struct mmpath_regions *rs, u32 i)
 {
-	u32 before, others;
+	struct mmpath_extent *e = extent_of(rs, i), *at;
+	u32 *link = &rs->root, rank = extent_rank(rs, i);
 
-	extents_split(rs, rs->root, extent_of(rs, i)->first, &before, &others);
-	rs->root = extents_join(rs, extents_join(rs, before, i), others);
+	while (*link && extent_rank(rs, *link) < rank) {
+		at = extent_of(rs, *link);
+		link = at->first < e->first ? &at->right : &at->left;
+	}
+	extents_split(rs, *link, e->first, &e->left, &e->right);
+	*link = i;
 }
 
 static void extent_insert(struct mmpath_regions *rs, u64 first, u64 nr,
@@ -200,6 +207,7 @@ static void extent_insert(struct mmpath_regions *rs, u64 first, u64 nr,
 
 	*extent_of(rs, i) = (struct mmpath_extent){ .first = first, .nr = nr, .region = region };
 	region->nr_mapped += nr;
+	rs->measured = false;
 	extent_link(rs, i);
 }
 
@@ -212,7 +220,7 @@ static struct mmpath_extent *extent_across(const struct mmpath_regions *rs, u64 
 	return e && e->first < page ? e : NULL;
 }
 
-/* From here on addresses mean other regions. */
+/* From here on addresses may mean other regions. */
 static void extents_change(struct mmpath_regions *rs)
 {
 	rs->last.nr = 0;
@@ -400,6 +408,7 @@ static bool extend_brk(struct mmpath_regions *rs, u64 first, u64 nr)
 		return false;
 	e->nr += nr;
 	e->region->nr_mapped += nr;
+	rs->measured = false;
 	return true;
 }
 
@@ -474,11 +483,22 @@ static void extents_trim(struct mmpath_regions *rs, u64 first, u64 end)
 /* The extents that begin in [@first, @end), a tree of their own. */
 static u32 extents_take(struct mmpath_regions *rs, u64 first, u64 end)
 {
-	u32 before, others, after, taken;
+	u32 *link = &rs->root, before, others, after, taken;
+	struct mmpath_extent *e;
 
-	extents_split(rs, rs->root, first, &before, &others);
+	/* all of them are below the first that is one */
+	while (*link) {
+		e = extent_of(rs, *link);
+		if (e->first < first)
+			link = &e->right;
+		else if (e->first >= end)
+			link = &e->left;
+		else
+			break;
+	}
+	extents_split(rs, *link, first, &before, &others);
 	extents_split(rs, others, end, &taken, &after);
-	rs->root = extents_join(rs, before, after);
+	*link = extents_join(rs, before, after);
 	return taken;
 }
 
@@ -502,8 +522,11 @@ int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr)
 
 	if (!nr)
 		return 0;
-	extents_change(rs);
 	region_forget(rs->rest, first, nr);
+	i = extents_at(rs, first);
+	if (!i || extent_of(rs, i)->first >= end)
+		return 0;
+	extents_change(rs);
 	e = extent_across(rs, first);
 	if (e && extent_end(e) > end) {
 		err = extents_reserve(rs, 1);
@@ -566,6 +589,7 @@ static int regions_resize(struct mmpath_regions *rs, u64 first, u64 nr_from, u64
 	if (e && extent_end(e) == first + nr_from) {
 		e->nr += nr_to - nr_from;
 		e->region->nr_mapped += nr_to - nr_from;
+		rs->measured = false;
 		return 0;
 	}
 	if (nr_to < rs->params.min_pages)

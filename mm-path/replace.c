@@ -634,7 +634,7 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 						      struct mem_cgroup *memcg,
 						      enum mmpath_mode mode)
 {
-	struct mmpath_replacer *r = kzalloc(sizeof(*r), GFP_KERNEL);
+	struct mmpath_replacer *r = mmpath_model_alloc(memcg, sizeof(*r), MMPATH_GFP);
 
 	if (!r)
 		return NULL;

@@ -116,6 +116,64 @@ static int t_small(void)
 	return result(path_ge(rest_records() - before, 255));
 }
 
+static unsigned long nr_regions(void)
+{
+	char *text = path_cg_slurp(cg, "memory.path.regions"), *line;
+	unsigned long n = 0;
+
+	for (line = text; line && (line = strchr(line, '\n')); line++)
+		n++;
+	free(text);
+	return n ? n - 1 : 0;
+}
+
+#define MOST_REGIONS	16384UL
+#define MAPPINGS	17000UL
+
+/*
+ * Mappings without end, which the kernel merges: regions are bounded, and this cgroup pays for
+ * them, for those of a child, too.
+ */
+static int t_endless(void)
+{
+	long long kernel = path_cg_key(cg, "memory.stat", "kernel"), bytes;
+	unsigned long i, n;
+	int status;
+	char *p, *q;
+	pid_t pid;
+
+	path_cg_write(cg, "memory.max", "32M");
+	q = mmap(NULL, MAPPINGS * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		 -1, 0);
+	if (q == MAP_FAILED)
+		return KSFT_SKIP;
+	for (p = q, i = 0; i < MAPPINGS; i++, p += MIB)
+		if (mmap(p, MIB, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != p)
+			return KSFT_FAIL;
+	bytes = path_cg_key(cg, "memory.path.stat", "model_bytes");
+	kernel = path_cg_key(cg, "memory.stat", "kernel") - kernel;
+	n = nr_regions();
+	if (!path_ge(n, MOST_REGIONS - 100) || !path_le(n, MOST_REGIONS + 1) ||
+	    !path_ge(path_cg_key(cg, "memory.path.stat", "regions_full"),
+		     MAPPINGS - MOST_REGIONS) ||
+	    !path_ge(bytes, MOST_REGIONS * 64) || !path_le(bytes, MOST_REGIONS * 256) ||
+	    /* what counters on each CPU keep back is less than half of it */
+	    !path_ge(kernel, bytes / 2))
+		return KSFT_FAIL;
+	pid = fork();
+	if (!pid) {
+		i = path_cg_key(cg, "memory.stat", "kernel");
+		_exit(!path_eq(path_cg_key(cg, "memory.path.stat", "contexts"), 2) ||
+		      !path_ge(i, bytes + bytes / 2));
+	}
+	if (pid < 0 || !path_eq(waitpid(pid, &status, 0), pid) || !path_eq(status, 0))
+		return KSFT_FAIL;
+	munmap(q, MAPPINGS * MIB);
+	return result(path_le(nr_regions(), 100) &&
+		      path_le(path_cg_key(cg, "memory.path.stat", "model_bytes"), bytes / 2));
+}
+
 static int t_min(void)
 {
 	char *p = map_at(NULL, MIB);
@@ -351,6 +409,7 @@ static const struct {
 	{ "two neighbours that are one vma", t_merged },
 	{ "small mappings are in rest", t_small },
 	{ "region_min_kb itself is a region", t_min },
+	{ "mappings without end", t_endless },
 	{ "heap grows and shrinks", t_heap },
 	{ "partial munmap", t_cut },
 	{ "a hole that is filled", t_filled },
@@ -376,11 +435,11 @@ int main(void)
 	size_t i;
 	int ret;
 
-	path_start(ARRAY_SIZE(tests), 60);
+	path_start(ARRAY_SIZE(tests), 180);
 	path_exact(16);
 	for (i = 0; i < ARRAY_SIZE(tests); i++) {
 		cg = path_cg(NULL, "regions");
-		ret = path_run(cg, run_one, (void *)&tests[i].fn, 20);
+		ret = path_run(cg, run_one, (void *)&tests[i].fn, 60);
 		ksft_test_result_report(ret, "%s\n", tests[i].name);
 		path_cg_remove(cg);
 	}

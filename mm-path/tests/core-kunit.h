@@ -39,8 +39,9 @@ static struct mmpath_ctx *kt_ctx(struct kunit *test, struct mmpath_domain **dom)
 	ctx = mmpath_ctx_alloc(mm, KT_LOG);
 	mmput(mm);	/* the context has pinned it */
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	ctx->gfp = MMPATH_GFP_NOWAIT;
 	ctx->id = 1;
-	*dom = mmpath_domain_create();
+	*dom = mmpath_domain_create(NULL);
 	KUNIT_ASSERT_NOT_NULL(test, *dom);
 	KUNIT_ASSERT_EQ(test, mmpath_add_domain(ctx, *dom), 0);
 	KUNIT_ASSERT_EQ(test, mmpath_add_domain(ctx, *dom), 0);
@@ -92,7 +93,7 @@ static void kt_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 /* A driver that tracks a part of the pages from the start: the curve knows. */
 static void kt_join_sampled(struct kunit *test)
 {
-	struct mmpath_domain *first, *dom = mmpath_domain_create();
+	struct mmpath_domain *first, *dom = mmpath_domain_create(NULL);
 	struct mmpath_ctx *ctx = kt_ctx(test, &first);
 
 	KUNIT_ASSERT_NOT_NULL(test, dom);
@@ -207,7 +208,7 @@ static void *kt_no_memory(struct mmpath_mem *mem, size_t bytes)
 /* One allocation in ten fails. */
 static void *kt_little_memory(struct mmpath_mem *mem, size_t bytes)
 {
-	return get_random_u32_below(10) ? mmpath_model_mem.alloc(mem, bytes) : NULL;
+	return get_random_u32_below(10) ? kzalloc(bytes, GFP_KERNEL) : NULL;
 }
 
 static void kt_touch_huge(struct mmpath_ctx *ctx, unsigned long nr)
@@ -225,6 +226,8 @@ static void kt_short_of_memory(struct kunit *test)
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
 	struct mmpath_contest *contest = kunit_kzalloc(test, sizeof(*contest), GFP_KERNEL);
+	void *(*ctx_alloc)(struct mmpath_mem *mem, size_t bytes) = ctx->mem.alloc;
+	void *(*dom_alloc)(struct mmpath_mem *mem, size_t bytes) = dom->mem.alloc;
 	struct mmpath_lirs lirs;
 	unsigned long i;
 
@@ -242,8 +245,8 @@ static void kt_short_of_memory(struct kunit *test)
 	dom->mem.alloc = kt_little_memory;
 	for (i = 1; i <= 20; i++)
 		kt_touch_huge(ctx, i);
-	ctx->mem.alloc = mmpath_model_mem.alloc;
-	dom->mem.alloc = mmpath_model_mem.alloc;
+	ctx->mem.alloc = ctx_alloc;
+	dom->mem.alloc = dom_alloc;
 	for (i = 1; i <= 20; i++)
 		kt_touch_huge(ctx, i);
 	KUNIT_EXPECT_TRUE(test, mmpath_ctx_has_policy(ctx));
@@ -337,7 +340,7 @@ static void kt_domains(struct kunit *test)
 	int i;
 
 	for (i = 1; i <= MMPATH_MAX_DOMAINS; i++) {
-		dom[i] = mmpath_domain_create();
+		dom[i] = mmpath_domain_create(NULL);
 		KUNIT_ASSERT_NOT_NULL(test, dom[i]);
 		KUNIT_EXPECT_EQ(test, mmpath_add_domain(ctx, dom[i]),
 				i < MMPATH_MAX_DOMAINS ? 0 : -ENOSPC);
@@ -684,7 +687,7 @@ static void kt_tracking(bool on)
 static void kt_busy_mm(struct kunit *test)
 {
 	struct mm_struct *mm = mm_alloc(), *other = mm_alloc();
-	struct mmpath_domain *dom = mmpath_domain_create();
+	struct mmpath_domain *dom = mmpath_domain_create(NULL);
 	struct mmpath_ctx *ctx;
 
 	KUNIT_ASSERT_NOT_NULL(test, mm);
@@ -719,7 +722,7 @@ static void kt_busy_mm(struct kunit *test)
 static void kt_first_scan(struct kunit *test)
 {
 	struct mm_struct *mm = mm_alloc(), *child = mm_alloc();
-	struct mmpath_domain *dom = mmpath_domain_create();
+	struct mmpath_domain *dom = mmpath_domain_create(NULL);
 	struct mmpath_ctx *ctx;
 
 	KUNIT_ASSERT_NOT_NULL(test, mm);
@@ -803,7 +806,7 @@ static void kt_large_footprint(struct kunit *test)
 static void kt_dead_domain(struct kunit *test)
 {
 	struct mm_struct *mm = mm_alloc(), *child = mm_alloc(), *lonely = mm_alloc();
-	struct mmpath_domain *dom = mmpath_domain_create(), *other = mmpath_domain_create();
+	struct mmpath_domain *dom = mmpath_domain_create(NULL), *other = mmpath_domain_create(NULL);
 
 	KUNIT_ASSERT_TRUE(test, mm && child && lonely && dom && other);
 	kt_tracking(true);
@@ -845,7 +848,7 @@ static void kt_untrack_fn(struct work_struct *work)
 static void kt_untrack_waits(struct kunit *test)
 {
 	struct mm_struct *mm = mm_alloc(), *other = mm_alloc(), *child = mm_alloc();
-	struct mmpath_domain *dom = mmpath_domain_create(), *second = mmpath_domain_create();
+	struct mmpath_domain *dom = mmpath_domain_create(NULL), *second = mmpath_domain_create(NULL);
 	struct kt_untrack untrack = { .dom = dom };
 	struct mmpath_ctx *ctx;
 
