@@ -55,7 +55,9 @@
 #include <linux/delay.h>
 #include <linux/memcontrol.h>
 #include <linux/mmu_notifier.h>
+#include <linux/pid.h>
 #include <linux/random.h>
+#include <linux/sched/coredump.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -171,6 +173,7 @@ static void mmpath_ctx_free(struct kref *ref)
 		mmpath_domain_put(ctx->domains[i]);
 	mmpath_regions_destroy(&ctx->regions);
 	kvfree(ctx->log);
+	put_pid(ctx->tgid);
 	mmdrop(ctx->mm);
 	kfree_rcu(ctx, rcu);
 }
@@ -263,15 +266,21 @@ bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom
  * @ctx: this context
  *
  * At a fork the child has no pid yet, hence again before records are handed on.
+ * Context: ctx->lock is held, or nobody else knows @ctx.
  */
 void mmpath_find_pid(struct mmpath_ctx *ctx)
 {
+	struct pid *old = ctx->tgid, *tgid;
 	struct task_struct *owner;
 
 	rcu_read_lock();
 	owner = rcu_dereference(ctx->mm->owner);
-	if (owner)
-		WRITE_ONCE(ctx->pid, task_tgid_nr(owner));
+	tgid = owner ? task_tgid(owner) : NULL;
+	if (tgid && tgid != old) {
+		ctx->tgid = get_pid(tgid);
+		WRITE_ONCE(ctx->pid, pid_nr(tgid));
+		put_pid(old);
+	}
 	rcu_read_unlock();
 }
 
@@ -1396,6 +1405,43 @@ void __mmpath_exec(struct mm_struct *mm, struct mm_struct *old)
 	/* the hardware has been told of the new mm, but not of its context */
 	if (rcu_access_pointer(mm->mmpath))
 		mmpath_use_mm(mm);
+}
+
+/* A domain of @ctx that may not know of programs which cannot be dumped; with a reference */
+static struct mmpath_domain *mmpath_get_restricted(struct mmpath_ctx *ctx)
+{
+	struct mmpath_domain *dom = NULL;
+	int i;
+
+	mutex_lock(&ctx->lock);
+	for (i = 0; i < ctx->nr_domains && !dom; i++)
+		if (READ_ONCE(ctx->domains[i]->restricted))
+			dom = ctx->domains[i];
+	if (dom)
+		kref_get(&dom->ref);
+	mutex_unlock(&ctx->lock);
+	return dom;
+}
+
+/*
+ * A program that was executed has its credentials. What it inherited from one with fewer must
+ * not tell of it; perf events end in the same place.
+ */
+void __mmpath_exec_creds(struct mm_struct *mm)
+{
+	struct mmpath_ctx *ctx;
+	struct mmpath_domain *dom;
+
+	if (get_dumpable(mm) == SUID_DUMP_USER)
+		return;
+	ctx = mmpath_ctx_get(mm);
+	if (!ctx)
+		return;
+	while (!mmpath_ctx_gone(ctx) && (dom = mmpath_get_restricted(ctx))) {
+		mmpath_untrack(ctx, dom);
+		mmpath_domain_put(dom);
+	}
+	mmpath_ctx_put(ctx);
 }
 
 void __mmpath_exit(struct mm_struct *mm)

@@ -10,6 +10,7 @@
  * See include/uapi/linux/mmpath.h and Documentation/admin-guide/mm/path/.
  */
 #include <linux/anon_inodes.h>
+#include <linux/capability.h>
 #include <linux/file.h>
 #include <linux/memcontrol.h>
 #include <linux/miscdevice.h>
@@ -38,6 +39,16 @@ static void mmpath_session_release(struct kref *ref)
 	kfree(s);
 }
 
+/*
+ * A session of somebody without CAP_PERFMON loses programs that execute one which cannot be
+ * dumped. So does one that was handed to somebody like that, for good.
+ */
+static void mmpath_session_restrict(struct mmpath_session *s)
+{
+	if (!perfmon_capable())
+		WRITE_ONCE(s->dom->restricted, true);
+}
+
 static int mmpath_dev_open(struct inode *inode, struct file *file)
 {
 	struct mmpath_session *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
@@ -52,6 +63,8 @@ static int mmpath_dev_open(struct inode *inode, struct file *file)
 		kfree(s);
 		return -ENOMEM;
 	}
+	s->dom->session = true;
+	mmpath_session_restrict(s);
 	kref_init(&s->ref);
 	file->private_data = s;
 	return stream_open(inode, file);
@@ -188,6 +201,7 @@ static long mmpath_dev_ioctl(struct file *file, unsigned int cmd, unsigned long 
 	struct mmpath_session *s = file->private_data;
 	u32 val;
 
+	mmpath_session_restrict(s);
 	switch (cmd) {
 	case MMPATH_IOC_TRACK:
 	case MMPATH_IOC_VIEW:

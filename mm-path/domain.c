@@ -7,6 +7,7 @@
  */
 #include <linux/capability.h>
 #include <linux/memcontrol.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched/coredump.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -67,6 +68,7 @@ static void mmpath_recorder_free(struct mmpath_recorder *rec)
 {
 	if (!rec)
 		return;
+	put_pid_ns(rec->pid_ns);
 	kvfree(rec->events);
 	kfree(rec);
 }
@@ -125,33 +127,30 @@ void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift)
  * mmpath_domain_record() - keep the accesses of all members for a reader
  * @dom: the domain
  *
- * Context: may sleep; takes the domain's lock.
+ * The caller is the reader. Context: may sleep.
  * Return: 0, -EBUSY when it is recording already, -ENOMEM.
  */
 int mmpath_domain_record(struct mmpath_domain *dom)
 {
 	struct mmpath_recorder *rec = kzalloc(sizeof(*rec), GFP_KERNEL_ACCOUNT);
-	int ret = -ENOMEM;
 
 	if (!rec)
-		return ret;
+		return -ENOMEM;
+	rec->pid_ns = get_pid_ns(task_active_pid_ns(current));
 	rec->events = kvmalloc_array(MMPATH_RECORDER_EVENTS, sizeof(*rec->events),
 				     GFP_KERNEL_ACCOUNT);
-	if (!rec->events)
-		goto err_free;
+	if (!rec->events) {
+		mmpath_recorder_free(rec);
+		return -ENOMEM;
+	}
 	kfifo_init(&rec->fifo, rec->events, MMPATH_RECORDER_EVENTS * sizeof(*rec->events));
 	init_waitqueue_head(&rec->wait);
 	mutex_init(&rec->lock);
 	rec->trusted = perfmon_capable();
-	ret = -EBUSY;
-	if (cmpxchg(&dom->recorder, NULL, rec))
-		goto err_free;
-	return 0;
-
-err_free:
-	kvfree(rec->events);
-	kfree(rec);
-	return ret;
+	if (!cmpxchg(&dom->recorder, NULL, rec))
+		return 0;
+	mmpath_recorder_free(rec);
+	return -EBUSY;
 }
 
 static void mmpath_recorder_put(struct mmpath_recorder *rec, const struct mmpath_event *ev)
@@ -180,7 +179,6 @@ void mmpath_domain_log(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 	struct mmpath_recorder *rec = READ_ONCE(dom->recorder);
 	struct mmpath_event ev = {
 		.addr = record & PAGE_MASK,
-		.pid = ctx->pid,
 		.type = MMPATH_EVENT_ACCESS,
 		.order = mmpath_record_order(record),
 		.flags = (record & MMPATH_RECORD_WRITE ? MMPATH_ACCESS_WRITE : 0) |
@@ -188,8 +186,10 @@ void mmpath_domain_log(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 	};
 
 	lockdep_assert_held(&dom->lock);
-	if (rec && (rec->trusted || get_dumpable(ctx->mm) == SUID_DUMP_USER))
-		mmpath_recorder_put(rec, &ev);
+	if (!rec || (!rec->trusted && get_dumpable(ctx->mm) != SUID_DUMP_USER))
+		return;
+	ev.pid = pid_nr_ns(ctx->tgid, rec->pid_ns);
+	mmpath_recorder_put(rec, &ev);
 }
 
 /**
@@ -429,6 +429,7 @@ void mmpath_domain_saw_others(struct mmpath_domain *dom)
 void mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 {
 	mutex_lock(&dom->lock);
+	mmpath_domain_note(dom, ctx);
 	mmpath_seen_add(&dom->seen, &ctx->seen);
 	mutex_unlock(&dom->lock);
 }

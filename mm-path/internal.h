@@ -96,6 +96,7 @@ extern const char * const mmpath_stat_names[NR_MMPATH_STATS];
  * @events: its buffer
  * @lost: did not fit since the last that did
  * @trusted: the reader may see addresses of privileged programs too
+ * @pid_ns: of the reader
  * @wait: readers
  * @lock: of readers
  */
@@ -104,6 +105,7 @@ struct mmpath_recorder {
 	struct mmpath_event *events;
 	u64 lost;
 	bool trusted;
+	struct pid_namespace *pid_ns;
 	wait_queue_head_t wait;
 	struct mutex lock;	/* of readers only */
 };
@@ -125,6 +127,8 @@ struct mmpath_recorder {
  * @pools: memory of each region; NULL likewise
  * @replacer: who wants to, see replace.c
  * @nr_members: contexts in it
+ * @session: of /dev/mmpath
+ * @restricted: for somebody who may only know of programs that can be dumped
  * @seen: how much of this epoch was counted
  * @unseen: epochs of which nothing was
  * @recorder: of accesses, NULL until asked for
@@ -150,6 +154,7 @@ struct mmpath_domain {
 	struct mmpath_pools *pools;
 	struct mmpath_replacer *replacer;
 	int nr_members;
+	bool session, restricted;
 	struct mmpath_seen seen;
 	struct mmpath_unseen unseen;
 	struct mmpath_recorder *recorder;
@@ -165,7 +170,8 @@ struct mmpath_domain {
  * @id: key in the table of contexts; never 0
  * @mm: pinned by mmgrab(); page tables only with mmget_not_zero(), or @alive
  * @alive: held, and the context not gone: nor does the mm go (core.c)
- * @pid: of the owner when it was attached, for people to read
+ * @pid: of the owner when it was attached, for tracepoints
+ * @tgid: the same in all namespaces; under @lock
  * @node: in a list of contexts that end or change their driver, under mmpath_track_mutex
  * @drv: the driver, NULL between two
  * @old_drv: the one that it loses
@@ -211,6 +217,7 @@ struct mmpath_ctx {
 	struct mm_struct *mm;
 	struct mutex alive;	/* see core.c */
 	pid_t pid;
+	struct pid *tgid;
 	struct list_head node;
 	const struct mmpath_driver *drv, *old_drv;
 	void *drv_data;

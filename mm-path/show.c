@@ -3,9 +3,13 @@
  * Curves, regions and statistics as text, for memory.path.* and any other file
  * that shows a domain. See Documentation/ABI/testing/cgroup-memory-path.
  */
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
+#include <linux/pid_namespace.h>
 #include <linux/ptrace.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -46,6 +50,63 @@ int mmpath_drain_domain(struct mmpath_domain *dom)
 		mutex_unlock(&dom->lock);
 	}
 	return 0;
+}
+
+/*
+ * Who looks is who has opened the file. It may have been handed to somebody with more rights,
+ * who passes on what is in it.
+ */
+static bool mmpath_sees_all(const struct seq_file *m)
+{
+	return file_ns_capable(m->file, &init_user_ns, CAP_PERFMON) ||
+	       file_ns_capable(m->file, &init_user_ns, CAP_SYS_ADMIN);
+}
+
+static bool mmpath_may_trace(const struct seq_file *m, struct task_struct *task)
+{
+	const struct cred *opener = m->file->f_cred, *own;
+	bool may;
+
+	/* to look at oneself is always allowed, but this may be another self */
+	if (same_thread_group(task, current) && cred_fscmp(opener, current_cred()))
+		return false;
+	own = override_creds(opener);
+	may = ptrace_may_access(task, PTRACE_MODE_READ_FSCREDS | PTRACE_MODE_NOAUDIT);
+	revert_creds(own);
+	return may;
+}
+
+/* May the reader know of single regions of @mm? A page trace is a side channel. */
+static bool mmpath_may_look(const struct seq_file *m, struct mm_struct *mm)
+{
+	struct task_struct *task;
+	bool may = false;
+
+	if (mmpath_sees_all(m))
+		return true;
+	rcu_read_lock();
+	task = rcu_dereference(mm->owner);
+	if (task)
+		may = mmpath_may_trace(m, task);
+	rcu_read_unlock();
+	return may;
+}
+
+/*
+ * Bring a domain up to date for a reader. That takes locks which its programs want as well,
+ * and tells when they touch pages: the files of cgroups, which anybody may read, are no newer
+ * than the end of the last epoch for readers without CAP_PERFMON.
+ */
+static int mmpath_update_for(const struct seq_file *m, struct mmpath_domain *dom)
+{
+	return dom->session || mmpath_sees_all(m) ? mmpath_drain_domain(dom) : 0;
+}
+
+/* The number of its process where the reader lives, 0 where it has none */
+static pid_t mmpath_pid_for_reader(struct mmpath_ctx *ctx)
+{
+	mmpath_find_pid(ctx);
+	return pid_nr_ns(ctx->tgid, task_active_pid_ns(current));
 }
 
 /* What was unmapped before anybody looked has left its mark on the curve. */
@@ -147,7 +208,7 @@ int mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom)
 
 	if (!mmpath_has_room(m, MMPATH_MRC_BYTES))
 		return 0;
-	if (mmpath_drain_domain(dom))
+	if (mmpath_update_for(m, dom))
 		return -EINTR;
 	text = kvmalloc(sizeof(*text), GFP_KERNEL);
 	if (!text)
@@ -156,22 +217,6 @@ int mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom)
 	mmpath_print_mrc(m, text);
 	kvfree(text);
 	return 0;
-}
-
-/* May the reader know addresses of @mm? A page trace is a side channel. */
-static bool mmpath_may_look(struct mm_struct *mm)
-{
-	struct task_struct *task;
-	bool may = false;
-
-	if (perfmon_capable())
-		return true;
-	rcu_read_lock();
-	task = rcu_dereference(mm->owner);
-	if (task)
-		may = ptrace_may_access(task, PTRACE_MODE_READ_FSCREDS);
-	rcu_read_unlock();
-	return may;
 }
 
 /* mmap_lock is held for reading. */
@@ -219,14 +264,14 @@ static void mmpath_show_pool(struct seq_file *m, struct mmpath_domain *dom,
 }
 
 static void mmpath_show_region(struct seq_file *m, struct mmpath_domain *dom,
-			       struct mmpath_ctx *ctx, const struct mmpath_region *region,
-			       bool look)
+			       struct mmpath_ctx *ctx, const struct mmpath_region *region)
 {
 	const struct mmpath_models *models = region->models;
 	u64 footprint = mmpath_region_footprint(region);
 
-	seq_printf(m, "%d %u %s ", ctx->pid, region->id, mmpath_kind_names[region->kind]);
-	if (look && region->kind != MMPATH_REGION_REST)
+	seq_printf(m, "%d %u %s ", mmpath_pid_for_reader(ctx), region->id,
+		   mmpath_kind_names[region->kind]);
+	if (region->kind != MMPATH_REGION_REST)
 		seq_printf(m, "%llx %llx", region->first << PAGE_SHIFT,
 			   (region->last + 1) << PAGE_SHIFT);
 	else
@@ -237,7 +282,7 @@ static void mmpath_show_region(struct seq_file *m, struct mmpath_domain *dom,
 		   models ? mmpath_first_touches(&models->lru_mrc, footprint) : 0,
 		   mmpath_region_shift(&ctx->regions, region), region->nomem ? "nomem" : "ok");
 	mmpath_show_pool(m, dom, ctx, region);
-	if (look && region->kind != MMPATH_REGION_REST)
+	if (region->kind != MMPATH_REGION_REST)
 		mmpath_show_name(m, ctx->mm, region);
 	else
 		seq_puts(m, "-");
@@ -250,18 +295,19 @@ static int mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_domain *dom
 {
 	struct mmpath_region *region;
 	struct mm_struct *mm = ctx->mm;
-	bool look = mmpath_may_look(mm);
 	int ret;
 
-	if (!mmget_not_zero(mm))
+	if (!mmpath_may_look(m, mm) || !mmget_not_zero(mm))
 		return 0;
 	ret = mmap_read_lock_killable(mm);
 	if (ret)
 		goto out;
 	mutex_lock(&ctx->lock);
 	mmpath_regions_measure(&ctx->regions);
-	list_for_each_entry(region, &ctx->regions.list, node)
-		mmpath_show_region(m, dom, ctx, region, look);
+	list_for_each_entry(region, &ctx->regions.list, node) {
+		mmpath_show_region(m, dom, ctx, region);
+		cond_resched();
+	}
 	mutex_unlock(&ctx->lock);
 	mmap_read_unlock(mm);
 out:
@@ -274,6 +320,7 @@ out:
  * @m: where to
  * @dom: the domain
  *
+ * Of those only which the reader may ptrace, unless it has CAP_PERFMON.
  * Context: may sleep; takes mmap_lock and the locks of contexts. Without mmpath_memcg_mutex
  * and mmpath_mutex, for the program may hold its mmap_lock for as long as it likes.
  * Return: 0, or -EINTR if the reader was killed while it waited.
@@ -284,7 +331,7 @@ int mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom)
 	unsigned long id;
 	int ret = 0;
 
-	if (mmpath_drain_domain(dom))
+	if (mmpath_update_for(m, dom))
 		return -EINTR;
 	seq_puts(m, "pid region kind start end mapped_kb footprint records cold shift state policy in_memory target name\n");
 	mmpath_for_each_ctx(ctx, id) {
@@ -302,17 +349,18 @@ static void mmpath_show_region_points(struct seq_file *m, struct mmpath_ctx *ctx
 				      const struct mmpath_region *region)
 {
 	const struct mmpath_models *models = region->models;
+	pid_t pid = mmpath_pid_for_reader(ctx);
 	u64 end, step, pages;
 
 	if (!models) {
-		seq_printf(m, "%d %u 0 0 0\n", ctx->pid, region->id);
+		seq_printf(m, "%d %u 0 0 0\n", pid, region->id);
 		return;
 	}
 	end = mmpath_curve_end(&models->lru_mrc, mmpath_region_footprint(region));
 	step = roundup(end / MMPATH_REGION_POINTS, models->lru_mrc.group_pages) ?:
 		models->lru_mrc.group_pages;
 	for (pages = 0; pages < end + step; pages += step)
-		seq_printf(m, "%d %u %llu %llu %llu\n", ctx->pid, region->id, pages,
+		seq_printf(m, "%d %u %llu %llu %llu\n", pid, region->id, pages,
 			   mmpath_mrc_misses(&models->lru_mrc, MMPATH_MRC_TOTAL, pages),
 			   mmpath_mrc_misses(&models->mru_mrc, MMPATH_MRC_TOTAL, pages));
 }
@@ -322,6 +370,7 @@ static void mmpath_show_region_points(struct seq_file *m, struct mmpath_ctx *ctx
  * @m: where to
  * @dom: the domain
  *
+ * Of the same programs as mmpath_show_regions().
  * Context: may sleep; takes the locks of contexts.
  * Return: 0, or -EINTR if the reader was killed while it waited.
  */
@@ -331,15 +380,17 @@ int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
 	struct mmpath_ctx *ctx;
 	unsigned long id;
 
-	if (mmpath_drain_domain(dom))
+	if (mmpath_update_for(m, dom))
 		return -EINTR;
 	seq_puts(m, "pid region pages lru mru\n");
 	mmpath_for_each_ctx(ctx, id) {
-		if (!mmpath_ctx_in(ctx, dom))
+		if (!mmpath_ctx_in(ctx, dom) || !mmpath_may_look(m, ctx->mm))
 			continue;
 		mutex_lock(&ctx->lock);
-		list_for_each_entry(region, &ctx->regions.list, node)
+		list_for_each_entry(region, &ctx->regions.list, node) {
 			mmpath_show_region_points(m, ctx, region);
+			cond_resched();
+		}
 		mutex_unlock(&ctx->lock);
 	}
 	return 0;
@@ -363,7 +414,7 @@ int mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 	struct mmpath_ctx *ctx;
 	unsigned long id;
 
-	if (mmpath_drain_domain(dom))
+	if (mmpath_update_for(m, dom))
 		return -EINTR;
 	mmpath_for_each_ctx(ctx, id) {
 		if (!mmpath_ctx_in(ctx, dom))

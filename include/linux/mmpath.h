@@ -38,6 +38,7 @@ void __mmpath_mremap(struct mm_struct *mm, unsigned long from, unsigned long fro
 		     unsigned long to, unsigned long to_len);
 void __mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent);
 void __mmpath_exec(struct mm_struct *mm, struct mm_struct *old);
+void __mmpath_exec_creds(struct mm_struct *mm);
 void __mmpath_exit(struct mm_struct *mm);
 void __mmpath_use_mm(struct mm_struct *mm);
 void __mmpath_tick(struct task_struct *curr);
@@ -151,6 +152,13 @@ static inline void mmpath_exec(struct mm_struct *mm, struct mm_struct *old)
 		__mmpath_exec(mm, old);
 }
 
+/* The credentials of an executed program are known; @mm is the current one. May sleep. */
+static inline void mmpath_exec_creds(struct mm_struct *mm)
+{
+	if (mmpath_tracked(mm))
+		__mmpath_exec_creds(mm);
+}
+
 /*
  * __mmput(): nobody can fault in @mm any more. Not behind the key: tracking may
  * have been switched off since the last user went.
@@ -240,6 +248,7 @@ static inline void mmpath_mremap(struct mm_struct *mm, unsigned long from,
 
 static inline void mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent) { }
 static inline void mmpath_exec(struct mm_struct *mm, struct mm_struct *old) { }
+static inline void mmpath_exec_creds(struct mm_struct *mm) { }
 static inline void mmpath_exit(struct mm_struct *mm) { }
 static inline void mmpath_use_mm(struct mm_struct *mm) { }
 static inline void mmpath_tick(struct task_struct *curr) { }

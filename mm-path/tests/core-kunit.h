@@ -612,7 +612,8 @@ struct kt_reader {
 static int kt_read_regions(void *arg)
 {
 	struct kt_reader *reader = arg;
-	struct seq_file m = { .buf = reader->text, .size = sizeof(reader->text) };
+	struct file file = { .f_cred = current_cred() };
+	struct seq_file m = { .buf = reader->text, .size = sizeof(reader->text), .file = &file };
 
 	allow_signal(SIGKILL);
 	reader->ret = mmpath_show_regions(&m, reader->dom);
@@ -763,7 +764,8 @@ static void kt_touch_sampled(struct mmpath_ctx *ctx, unsigned int nr, unsigned i
 /* The points that are printed, and the size of the last one */
 static unsigned int kt_print_curve(struct kunit *test, struct mmpath_domain *dom, u64 *last)
 {
-	struct seq_file m = { .size = 1 << 18 };
+	struct file file = { .f_cred = current_cred() };
+	struct seq_file m = { .size = 1 << 18, .file = &file };
 	unsigned int nr = 0;
 	char *line;
 

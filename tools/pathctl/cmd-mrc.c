@@ -80,7 +80,7 @@ static void read_region(struct region_curve *curve, const struct cgroup *cgroup,
 	table_parse(&table, text, region_file, 1, false);
 	take_region(curve, &table, pid, id, whole.page_bytes / MIB);
 	if (!curve->points)
-		die(EX_NOINPUT, "cgroup %s has no region %s with a curve: see pathctl regions %s",
+		die(EX_NOINPUT, "cgroup %s shows no region %s with a curve: see pathctl regions %s",
 		    cgroup->name, region, cgroup->name);
 	table_free(&table);
 	curve_free(&whole);

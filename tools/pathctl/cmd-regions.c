@@ -54,13 +54,48 @@ static void keep_pid(struct regions *regions, uint64_t pid)
 	*regions = only;
 }
 
+static uint64_t tracked_programs(const struct cgroup *cgroup)
+{
+	struct keyed stat;
+	uint64_t programs;
+
+	cgroup_keyed(cgroup, "memory.path.stat", &stat);
+	programs = keyed_u64(&stat, "contexts", 0);
+	keyed_free(&stat);
+	return programs;
+}
+
+/*
+ * Reads the regions, and returns how many programs have some that the kernel does not show:
+ * those that were there before and are after it.
+ */
+static uint64_t read_regions(struct regions *regions, const struct cgroup *cgroup)
+{
+	uint64_t before = tracked_programs(cgroup), after, shown;
+
+	regions_read(regions, cgroup);
+	after = tracked_programs(cgroup);
+	shown = regions_programs(regions);
+	if (after < before)
+		before = after;
+	return before > shown ? before - shown : 0;
+}
+
+static const char rights[] = "that takes CAP_PERFMON or a debugger's rights: run pathctl as root";
+
 static void print(const struct regions *regions, const struct cgroup *cgroup,
-		  const struct regions_options *options)
+		  const struct regions_options *options, uint64_t hidden)
 {
 	if (regions->count) {
 		regions_print(stdout, regions, options->most);
 		return;
 	}
+	if (hidden && options->has_pid)
+		die(EX_NOPERM, "cgroup %s does not track process %llu, or may not show it: %s",
+		    cgroup->name, (unsigned long long)options->pid, rights);
+	if (hidden)
+		die(EX_NOPERM, "cgroup %s may show none of its %llu tracked programs: %s",
+		    cgroup->name, (unsigned long long)hidden, rights);
 	if (options->has_pid)
 		die(EX_NOINPUT, "cgroup %s has no tracked process %llu", cgroup->name,
 		    (unsigned long long)options->pid);
@@ -72,6 +107,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 	struct regions_options options = { 0 };
 	struct regions regions;
 	struct cgroup cgroup;
+	uint64_t hidden;
 	int option;
 
 	while ((option = next_option(cmd, argc, argv, "h", long_options)) != -1)
@@ -79,7 +115,10 @@ static int run(const struct command *cmd, int argc, char **argv)
 	if (argc - optind != 1)
 		die(EX_USAGE, "of which cgroup? pathctl regions CGROUP");
 	cgroup_find(&cgroup, argv[optind]);
-	regions_read(&regions, &cgroup);
+	hidden = read_regions(&regions, &cgroup);
+	if (regions.count && hidden)
+		note("%llu more tracked programs are not shown: %s",
+		     (unsigned long long)hidden, rights);
 	if (options.has_pid)
 		keep_pid(&regions, options.pid);
 	regions_sort(&regions);
@@ -87,7 +126,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 		print_json(stdout, json_pack("{s:o, s:o}", "cgroup", json_text(cgroup.name),
 					     "regions", regions_json(&regions)));
 	else
-		print(&regions, &cgroup, &options);
+		print(&regions, &cgroup, &options, hidden);
 	regions_free(&regions);
 	cgroup_free(&cgroup);
 	return EX_OK;

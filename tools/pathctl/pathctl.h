@@ -272,6 +272,7 @@ void regions_parse(struct regions *regions, char *text);
 void regions_read(struct regions *regions, const struct cgroup *cgroup);
 bool regions_try_read(struct regions *regions, const struct cgroup *cgroup);
 void regions_take_over(struct regions *now, struct regions *before);
+size_t regions_programs(struct regions *regions);
 void regions_sort(struct regions *regions);
 void regions_print(FILE *out, const struct regions *regions, size_t most);
 json_t *regions_json(const struct regions *regions);

@@ -130,6 +130,26 @@ static void sort_by_process(struct regions *regions)
 		qsort(regions->list, regions->count, sizeof(*regions->list), by_process);
 }
 
+/*
+ * How many programs these are of. Those of other PID namespaces have no number, that is 0, but
+ * a rest each.
+ */
+size_t regions_programs(struct regions *regions)
+{
+	const struct region *region, *before = NULL;
+	size_t i, programs = 0;
+
+	sort_by_process(regions);
+	for (i = 0; i < regions->count; i++, before = region) {
+		region = &regions->list[i];
+		if (region->pid)
+			programs += !before || before->pid != region->pid;
+		else
+			programs += !strcmp(region->kind, "rest");
+	}
+	return programs;
+}
+
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;

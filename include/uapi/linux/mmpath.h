@@ -21,7 +21,7 @@
  * struct mmpath_event - what read() on a recording session returns, and what
  *			 write() replays
  * @addr: address of the page touched; for a huge page that of its first byte
- * @pid: process, 0 if not known
+ * @pid: process, in the PID namespace of who started the recording; 0 if not known there
  * @type: MMPATH_EVENT_*
  * @order: the access stands for 2^order pages
  * @flags: MMPATH_ACCESS_*
