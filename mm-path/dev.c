@@ -214,42 +214,63 @@ static long mmpath_dev_ioctl(struct file *file, unsigned int cmd, unsigned long 
 	return -ENOTTY;
 }
 
+/* What there is; 0 if there is nothing, and -errno. */
+static ssize_t mmpath_dev_take(struct mmpath_recorder *rec, char __user *buf, size_t count)
+{
+	unsigned int copied;
+	int ret;
+
+	mutex_lock(&rec->lock);
+	ret = kfifo_to_user(&rec->fifo, buf, count, &copied);
+	mutex_unlock(&rec->lock);
+	/* copied is unsigned: no ?: with an error */
+	return ret ? ret : (ssize_t)copied;
+}
+
+static bool mmpath_dev_has_news(const struct mmpath_session *s, struct mmpath_recorder *rec)
+{
+	return !kfifo_is_empty(&rec->fifo) || mmpath_domain_is_left(s->dom);
+}
+
+/* Another reader may be faster: so look, and wait, again. */
 static ssize_t mmpath_dev_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	struct mmpath_session *s = file->private_data;
 	struct mmpath_recorder *rec = READ_ONCE(s->dom->recorder);
-	unsigned int copied;
-	int ret;
+	bool left;
+	ssize_t ret;
 
-	if (!rec)
+	if (!rec || count < sizeof(struct mmpath_event))
 		return -EINVAL;
-	if (count < sizeof(struct mmpath_event))
-		return -EINVAL;
-	if (mmpath_drain_domain(s->dom))
-		return -EINTR;
-	if (!(file->f_flags & O_NONBLOCK)) {
-		ret = wait_event_interruptible(rec->wait, !kfifo_is_empty(&rec->fifo));
+	for (;;) {
+		if (mmpath_drain_domain(s->dom))
+			return -EINTR;
+		left = mmpath_domain_is_left(s->dom);
+		ret = mmpath_dev_take(rec, buf, count);
+		if (ret || left)
+			return ret;
+		if (file->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		ret = wait_event_interruptible(rec->wait, mmpath_dev_has_news(s, rec));
 		if (ret)
 			return ret;
 	}
-	mutex_lock(&rec->lock);
-	ret = kfifo_to_user(&rec->fifo, buf, count, &copied);
-	mutex_unlock(&rec->lock);
-	if (ret)
-		return ret;
-	/* copied is unsigned: no ?: with an error */
-	return copied ? (ssize_t)copied : -EAGAIN;
 }
 
 static __poll_t mmpath_dev_poll(struct file *file, poll_table *wait)
 {
 	struct mmpath_session *s = file->private_data;
 	struct mmpath_recorder *rec = READ_ONCE(s->dom->recorder);
+	__poll_t events = 0;
 
 	if (!rec)
 		return EPOLLERR;
 	poll_wait(file, &rec->wait, wait);
-	return kfifo_is_empty(&rec->fifo) ? 0 : EPOLLIN | EPOLLRDNORM;
+	if (mmpath_domain_is_left(s->dom))
+		events |= EPOLLHUP;
+	if (!kfifo_is_empty(&rec->fifo))
+		events |= EPOLLIN | EPOLLRDNORM;
+	return events;
 }
 
 /* Replay: accesses of the writer's own address space. */

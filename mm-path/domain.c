@@ -216,6 +216,18 @@ void mmpath_domain_wake(struct mmpath_domain *dom)
 		wake_up_interruptible(&rec->wait);
 }
 
+/**
+ * mmpath_domain_is_left() - will nothing come any more?
+ * @dom: the domain
+ *
+ * Return: true when it had members and has none. What they did is in the recording then.
+ */
+bool mmpath_domain_is_left(const struct mmpath_domain *dom)
+{
+	/* pairs with mmpath_domain_leave() */
+	return smp_load_acquire(&dom->left);
+}
+
 static u64 mmpath_domain_page(const struct mmpath_ctx *ctx, u64 page)
 {
 	return (u64)ctx->id << MMPATH_VPN_BITS | page;
@@ -379,6 +391,7 @@ void mmpath_domain_join(struct mmpath_domain *dom)
 	mutex_lock(&dom->lock);
 	if (!dom->nr_members++)
 		mmpath_stack_reset(&dom->lru, 0);
+	WRITE_ONCE(dom->left, false);
 	mutex_unlock(&dom->lock);
 }
 
@@ -571,7 +584,10 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	dom->own_ns += ctx->own_ns;
 	for (i = 0; i < NR_MMPATH_STATS; i++)
 		dom->stat[i] += atomic_long_read(&ctx->stat[i]);
+	/* pairs with mmpath_domain_is_left(): after the last event */
+	smp_store_release(&dom->left, !dom->nr_members);
 	mutex_unlock(&dom->lock);
+	mmpath_domain_wake(dom);
 }
 
 /**

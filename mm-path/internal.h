@@ -127,6 +127,7 @@ struct mmpath_recorder {
  * @pools: memory of each region; NULL likewise
  * @replacer: who wants to, see replace.c
  * @nr_members: contexts in it
+ * @left: its last member has left it
  * @session: of /dev/mmpath
  * @restricted: for somebody who may only know of programs that can be dumped
  * @seen: how much of this epoch was counted
@@ -154,7 +155,7 @@ struct mmpath_domain {
 	struct mmpath_pools *pools;
 	struct mmpath_replacer *replacer;
 	int nr_members;
-	bool session, restricted;
+	bool left, session, restricted;
 	struct mmpath_seen seen;
 	struct mmpath_unseen unseen;
 	struct mmpath_recorder *recorder;
@@ -495,6 +496,7 @@ void mmpath_domain_log(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 		       unsigned long record);
 unsigned int mmpath_permille(u64 cost_ns, u64 own_ns);
 void mmpath_domain_wake(struct mmpath_domain *dom);
+bool mmpath_domain_is_left(const struct mmpath_domain *dom);
 
 #define mmpath_for_each_ctx(ctx, id) \
 	for ((id) = 0; ((ctx) = mmpath_ctx_next(&(id))); mmpath_ctx_put(ctx))

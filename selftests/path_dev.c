@@ -387,6 +387,58 @@ static void test_record(void)
 	free(ev);
 }
 
+/* Whatever there is, until no more can come. Another one takes some of it. */
+static int read_to_end(void *arg)
+{
+	struct mmpath_event *ev = calloc(65536, sizeof(*ev));
+	ssize_t got;
+
+	do
+		got = read(*(int *)arg, ev, 65536 * sizeof(*ev));
+	while (got > 0);
+	return path_eq(got < 0 ? -errno : 0, 0) ? KSFT_PASS : KSFT_FAIL;
+}
+
+static short poll_now(int dev)
+{
+	struct pollfd poller = { .fd = dev, .events = POLLIN };
+
+	return poll(&poller, 1, 0) < 0 ? -1 : poller.revents;
+}
+
+static void test_ends(void)
+{
+	struct program prog, next;
+	int dev, i, ret = KSFT_PASS;
+	struct mmpath_event ev;
+	pid_t reader[2];
+	bool good;
+
+	run(&prog);
+	run(&next);
+	dev = open_dev();
+	ioctl(dev, MMPATH_IOC_RECORD);
+	good = path_eq(poll_now(dev), 0) && path_eq(track(dev, prog.pid), 0);
+	fflush(stdout);
+	for (i = 0; i < 2; i++) {
+		reader[i] = fork();
+		if (!reader[i])
+			_exit(read_to_end(&dev));
+	}
+	for (i = 0; i < 20; i++)
+		good &= path_true(tell(&prog, 'w'));
+	end(&prog);
+	for (i = 0; i < 2; i++)
+		ret |= path_wait(reader[i], 10);
+	ksft_test_result(good && path_eq(ret, KSFT_PASS),
+			 "two readers get all until the last program has ended\n");
+	good = path_eq(poll_now(dev), POLLHUP) && path_eq(read(dev, &ev, sizeof(ev)), 0) &&
+	       path_eq(track(dev, next.pid), 0) && path_eq(poll_now(dev) & POLLHUP, 0);
+	ksft_test_result(good, "POLLHUP then, but not when there is another one\n");
+	end(&next);
+	close(dev);
+}
+
 /* Replay: a string of ours, in a process that does nothing else */
 
 struct replay {
@@ -695,7 +747,7 @@ static void test_replay(void)
 
 int main(void)
 {
-	path_start(19, 60);
+	path_start(21, 60);
 	if (access(DEV, F_OK))
 		ksft_exit_skip("no " DEV "\n");
 	path_exact(16);
@@ -705,6 +757,7 @@ int main(void)
 	test_bad_track();
 	test_bad();
 	test_record();
+	test_ends();
 	test_replay();
 	ksft_test_result(path_true(wait_contexts(0)), "no context is left\n");
 	ksft_finished();
