@@ -56,7 +56,7 @@ struct mmpath_param mmpath_vpath_params[NR_VPATH_PARAMS + 1] = {
 	[VPATH_PARAM_DUTY_PERIOD]	= { "duty_period", 1 << 24, 1000, 1U << 31, false },
 	[VPATH_PARAM_INTERRUPT]		= { "interrupt", 0, 0, 1, false },
 	[VPATH_PARAM_THRESHOLD]		= { "threshold", 128, 1, 1 << 20, false },
-	[VPATH_PARAM_OVERHEAD_TARGET]	= { "overhead_target", 3, 0, 1000, false },
+	[VPATH_PARAM_OVERHEAD_TARGET]	= { "overhead_target", 3, 0, 100, false },
 };
 
 /* The log of one unit, as the drain sees it */
