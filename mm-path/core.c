@@ -1108,6 +1108,7 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 	mmpath_control(ctx, false);
 	WRITE_ONCE(ctx->epoch_cost_ns, ctx->cost_ns - cost_ns);
 	WRITE_ONCE(ctx->epoch_own_ns, ctx->own_ns - own_ns);
+	WRITE_ONCE(ctx->epochs, min(ctx->epochs + 1, MMPATH_SETTLING_EPOCHS));
 	mutex_lock(&ctx->lock);
 	/* first: what is counted later is logged later, and belongs to the next epoch */
 	mmpath_take_accesses(ctx);

@@ -578,7 +578,9 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 		if (!counted.now && !counted.epoch)
 			dom->seen = (struct mmpath_seen){ };
 	}
-	__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
+	/* all chunks there are would be looked at for nothing */
+	if (ctx->fed)
+		__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	dom->nr_members--;
 	dom->cost_ns += ctx->cost_ns;
 	dom->own_ns += ctx->own_ns;
@@ -689,6 +691,8 @@ void mmpath_domain_refine(struct mmpath_domain *dom, unsigned int shift)
 void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 			  u64 first, u64 nr)
 {
+	if (!ctx->fed)
+		return;
 	mutex_lock(&dom->lock);
 	__mmpath_domain_forget(dom, ctx, first, nr);
 	mutex_unlock(&dom->lock);

@@ -21,9 +21,9 @@
  * flush is still to come looks to reclaim like one no CPU can have cached,
  * and the page would be freed while another CPU still writes to it.
  *
- * The cost is bounded in two steps. First by tracking fewer pages: only those
- * that pass the sampling mask (mmpath_sampled()) are ever made inaccessible. The
- * PAB shrinks with the sample, so that its reach in memory stays what it was.
+ * The cost is bounded in two steps, once a program has lived for an epoch. First by
+ * tracking fewer pages: only those that pass the sampling mask (mmpath_sampled()) are
+ * ever made inaccessible. The PAB shrinks with the sample, so that its reach in memory stays what it was.
  * Then by tracking for a part of the time: when an epoch has cost what it may,
  * all pages are given back until the next one. A burst should see each page of
  * the sample several times, and what the program ran in it by itself must be
@@ -84,7 +84,7 @@ static struct mmpath_param emul_params[NR_EMUL_PARAMS + 1] = {
 	[EMUL_FILTER_ENTRIES]	= { "filter_entries", 64, 0, EMUL_MAX_FILTER, false },
 	[EMUL_LOG_ENTRIES]	= { "log_entries", 1024, 64, 1 << 16, true },
 	[EMUL_SAMPLE_SHIFT]	= { "sample_shift", 0, 0, MMPATH_MAX_SHIFT, false },
-	[EMUL_OVERHEAD_TARGET]	= { "overhead_target", 5, 0, 1000, false },
+	[EMUL_OVERHEAD_TARGET]	= { "overhead_target", 5, 0, 100, false },
 };
 
 /* Entries are page number + 1, 0 when empty; @hand is the oldest of each set. */
@@ -99,7 +99,7 @@ struct emul_pab {
  * @lock protects the PABs, the filter and @shift. What follows @faults belongs
  * to the epoch, under ctx->alive: @faults_seen, @hook_seen, @fed_seen and
  * @cpu_ns when it began, @burst_ns what the program ran in it before the pause;
- * @resuming: the pause was that of the epoch before.
+ * @resuming: the pause was that of the epoch before; @fresh: none of its has ended yet.
  * A scan is due when @scan_now, or @next_scan has come. It goes on at @scan_at when
  * mmap_lock was taken before it was done, and has taken @scan_took so far. Pages of
  * the sample of @scan_shift may still be inaccessible.
@@ -111,7 +111,7 @@ struct emul {
 	struct emul_pab pab, huge;
 	unsigned int filter_entries;
 	u64 filter[EMUL_MAX_FILTER];
-	bool paused, resuming;
+	bool paused, resuming, fresh;
 	u64 budget_ns;
 	atomic_long_t faults;
 
@@ -120,7 +120,6 @@ struct emul {
 	u64 fed_seen;
 	u64 cpu_ns;
 	u64 burst_ns;
-	u64 scan_ns;
 	u64 next_scan;
 	u64 scan_took;
 	bool scan_now;
@@ -151,6 +150,9 @@ static void emul_pab_shape(struct emul_pab *pab, unsigned int entries, unsigned 
 {
 	pab->ways = clamp(ways, EMUL_MIN_WAYS, entries);
 	pab->nr_sets = entries / pab->ways;
+	/* not there until something is tracked */
+	if (!pab->page)
+		return;
 	memset(pab->page, 0, entries * sizeof(*pab->page));
 	memset(pab->hand, 0, pab->nr_sets * sizeof(*pab->hand));
 }
@@ -176,22 +178,28 @@ static int emul_pab_alloc(struct emul_pab *pab, unsigned int entries)
 	return pab->page && pab->hand ? 0 : -ENOMEM;
 }
 
+static void emul_pab_free(struct emul_pab *pab)
+{
+	kvfree(pab->page);
+	kvfree(pab->hand);
+	pab->page = NULL;
+	pab->hand = NULL;
+}
+
 static int emul_pabs_alloc(struct emul *e)
 {
-	return emul_pab_alloc(&e->pab, emul_pab_size(e->pab_entries, 0)) ?:
-	       emul_pab_alloc(&e->huge, emul_pab_size(e->pab_entries, emul_huge_shift(0)));
+	if (!emul_pab_alloc(&e->pab, emul_pab_size(e->pab_entries, 0)) &&
+	    !emul_pab_alloc(&e->huge, emul_pab_size(e->pab_entries, emul_huge_shift(0))))
+		return 0;
+	emul_pab_free(&e->pab);
+	emul_pab_free(&e->huge);
+	return -ENOMEM;
 }
 
 /* Pages that a PAB holds, those outside of the sample among them. */
 static unsigned long emul_pab_reach(const struct emul_pab *pab, unsigned int shift)
 {
 	return (unsigned long)pab->ways * pab->nr_sets << shift;
-}
-
-static void emul_pab_free(struct emul_pab *pab)
-{
-	kvfree(pab->page);
-	kvfree(pab->hand);
 }
 
 static u64 *emul_pab_set(const struct emul_pab *pab, u64 block, unsigned int *set)
@@ -298,12 +306,16 @@ static void emul_forget(struct mmpath_ctx *ctx, u64 first, u64 nr)
 	unsigned int i;
 
 	spin_lock(&e->lock);
+	/* both PABs are emptied, or made, when it goes on */
+	if (e->paused)
+		goto out;
 	emul_forget_in(e, first, last, false);
 	/* of one that is cut the rest is mapped by small pages from now on */
 	emul_forget_in(e, first >> PMD_ORDER << PMD_ORDER, last, true);
 	for (i = 0; i < EMUL_MAX_FILTER; i++)
 		if (e->filter[i] > first && e->filter[i] <= last + 1)
 			e->filter[i] = 0;
+out:
 	spin_unlock(&e->lock);
 }
 
@@ -377,15 +389,16 @@ static bool emul_pmd_huge(pmd_t pmd)
 }
 
 /* As change_huge_pmd(): never clear the entry in between. Flushes. */
-static void emul_protect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t *pmdp)
+static bool emul_protect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t *pmdp)
 {
 	pmd_t old = pmdp_get(pmdp);
 
 	if (!pmd_trans_huge(old) || pmd_protnone(old) || is_huge_zero_pmd(old))
-		return;
+		return false;
 	old = pmdp_invalidate_ad(vma, addr, pmdp);
 	set_pmd_at(vma->vm_mm, addr, pmdp, pmd_modify(old, PAGE_NONE));
-	flush_tlb_range(vma, addr, addr + PMD_SIZE);
+	flush_pmd_tlb_range(vma, addr, addr + PMD_SIZE);
+	return true;
 }
 
 /* As can_change_pmd_writable(), which is huge_memory.c's own. */
@@ -427,7 +440,11 @@ static bool emul_pmd_huge(pmd_t pmd)
 	return false;
 }
 
-static void emul_protect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t *pmdp) { }
+static bool emul_protect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t *pmdp)
+{
+	return false;
+}
+
 static void emul_unprotect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t *pmdp) { }
 #endif
 
@@ -494,21 +511,16 @@ static bool emul_mapped_huge(struct vm_area_struct *vma, unsigned long addr)
 	return pmd && emul_pmd_huge(pmdp_get_lockless(pmd));
 }
 
-/* What faults have taken from the program since the epoch began. */
-static u64 emul_taken_ns(const struct mmpath_ctx *ctx)
+/*
+ * What tracking has taken from the program since the epoch began: faults. Scans run
+ * beside it.
+ */
+static u64 emul_cost_ns(const struct mmpath_ctx *ctx)
 {
 	const struct emul *e = ctx->drv_data;
 
 	return atomic64_read(&ctx->hook_ns) - READ_ONCE(e->hook_seen) +
 		(atomic_long_read(&e->faults) - READ_ONCE(e->faults_seen)) * mmpath_trap_ns();
-}
-
-/* All that tracking has cost since then; scans run beside the program. */
-static u64 emul_cost_ns(const struct mmpath_ctx *ctx)
-{
-	const struct emul *e = ctx->drv_data;
-
-	return emul_taken_ns(ctx) + READ_ONCE(e->scan_ns);
 }
 
 /* Too expensive for this epoch: do not wait for its end. */
@@ -594,9 +606,9 @@ static void emul_walk_huge(struct emul_walk *w, struct vm_area_struct *vma,
 	w->scanned++;
 	if (!w->e || w->e->paused || !emul_sampled(w->e->shift, page, true)) {
 		emul_unprotect_pmd(vma, addr, pmd);
-	} else if (!pmd_protnone(pmdp_get(pmd)) && emul_wanted(w->e, page, true)) {
-		emul_protect_pmd(vma, addr, pmd);
-		w->escaped++;
+	} else if (emul_wanted(w->e, page, true)) {
+		/* not what is on its way to another node */
+		w->escaped += emul_protect_pmd(vma, addr, pmd);
 	}
 }
 
@@ -681,8 +693,9 @@ static void emul_protect_rest(struct emul *e, struct vm_area_struct *vma,
 {
 	struct emul_walk w = { .e = e, .shift = READ_ONCE(e->shift) };
 	struct mm_walk walk = { .mm = vma->vm_mm, .vma = vma, .private = &w };
-	unsigned long start, end, around = PAGE_SIZE;
+	unsigned long start, end, before, around = PAGE_SIZE;
 	struct folio *folio;
+	struct page *page;
 	spinlock_t *ptl;	/* of the page table */
 	pmd_t *pmd;
 	pte_t *pte;
@@ -692,16 +705,24 @@ static void emul_protect_rest(struct emul *e, struct vm_area_struct *vma,
 	if (!pte)
 		return;
 	__acquire(RCU);	/* for sparse */
-	folio = pte_present(ptep_get(pte)) ? vm_normal_folio(vma, address, ptep_get(pte)) : NULL;
+	address &= PAGE_MASK;
+	page = pte_present(ptep_get(pte)) ? vm_normal_page(vma, address, ptep_get(pte)) : NULL;
 	if (vma->vm_ops && vma->vm_ops->map_pages)
 		around = EMUL_FAULT_AROUND;
-	if (folio)
-		around = max(around, folio_size(folio));
+	start = max(ALIGN_DOWN(address, around), vma->vm_start);
+	end = ALIGN(address + 1, around);
+	if (page) {
+		/* its address need not be aligned as its pages are: files, mremap() */
+		folio = page_folio(page);
+		before = folio_page_idx(folio, page) << PAGE_SHIFT;
+		end = max(end, address - before + folio_size(folio));
+		start = min(start, address - min(before, address - vma->vm_start));
+	}
 	pte_unmap_unlock(pte, ptl);
-	if (around == PAGE_SIZE)
+	if (end - start == PAGE_SIZE)
 		return;
-	start = max3(ALIGN_DOWN(address, around), vma->vm_start, address & PMD_MASK);
-	end = min3(ALIGN(address + 1, around), vma->vm_end, (address & PMD_MASK) + PMD_SIZE);
+	start = max(start, address & PMD_MASK);
+	end = min3(end, vma->vm_end, (address & PMD_MASK) + PMD_SIZE);
 	emul_walk_pmd(pmd, start, end, &walk);
 }
 
@@ -742,11 +763,12 @@ static void emul_enter(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 static void emul_touched(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 			 unsigned long address, unsigned int flags, bool hint)
 {
-	bool huge = emul_mapped_huge(vma, address);
 	struct emul *e = ctx->drv_data;
+	bool huge;
 
 	if (READ_ONCE(e->paused) || !emul_trackable(vma))
 		return;
+	huge = emul_mapped_huge(vma, address);
 	emul_enter(ctx, vma, address, flags, huge);
 	if (!hint && !huge)
 		emul_protect_rest(e, vma, address);
@@ -812,9 +834,9 @@ static void emul_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
 	struct emul_walk w = { .e = e };
-	u64 now = ktime_get_ns();
+	u64 ran = task_sched_runtime(current);
 
-	if (!e->scan_now && now < e->next_scan)
+	if (!e->scan_now && ktime_get_ns() < e->next_scan)
 		return;
 	/* it may not get to the end */
 	e->scan_shift = min(e->shift, e->scan_shift);
@@ -823,9 +845,7 @@ static void emul_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	mmpath_count(ctx, MMPATH_SCANNED, w.scanned);
 	if (!e->scan_now)
 		mmpath_count(ctx, MMPATH_ESCAPED, w.escaped);
-	now = ktime_get_ns() - now;
-	WRITE_ONCE(e->scan_ns, e->scan_ns + now);
-	e->scan_took += now;
+	e->scan_took += task_sched_runtime(current) - ran;
 	if (e->scan_at < mm->task_size)
 		return;
 	e->scan_at = 0;
@@ -888,10 +908,10 @@ static unsigned int emul_doublings(u64 have, u64 want)
 static u64 emul_own_ns(const struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	const struct emul *e = ctx->drv_data;
-	u64 ns = mmpath_cpu_ns(mm), taken_ns = emul_taken_ns(ctx);
+	u64 ns = mmpath_cpu_ns(mm), cost_ns = emul_cost_ns(ctx);
 
 	ns = ns > e->cpu_ns ? ns - e->cpu_ns : 1;
-	return max3(ns > taken_ns ? ns - taken_ns : 0, ns / 32, 1ULL);
+	return max3(ns > cost_ns ? ns - cost_ns : 0, ns / 32, 1ULL);
 }
 
 /* How much coarser the sample must be for a burst to say enough. */
@@ -902,7 +922,7 @@ static unsigned int emul_coarser(const struct mmpath_ctx *ctx, struct mm_struct 
 	unsigned int more = max(emul_doublings(READ_ONCE(ctx->fed) - e->fed_seen,
 					       pages * EMUL_ROUNDS),
 				emul_doublings(e->burst_ns * EMUL_MIN_SHARE,
-					       emul_taken_ns(ctx)));
+					       emul_cost_ns(ctx)));
 	unsigned int most = pages > EMUL_MIN_SAMPLE ? ilog2(pages / EMUL_MIN_SAMPLE) : 0;
 
 	return min3(more, most, MMPATH_MAX_SHIFT - e->shift);
@@ -914,7 +934,7 @@ static void emul_exhausted(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	struct emul *e = ctx->drv_data;
 	unsigned int more;
 
-	if (!e->paused || e->resuming || e->burst_ns)
+	if (!e->paused || e->resuming || e->burst_ns || e->fresh)
 		return;
 	e->burst_ns = emul_own_ns(ctx, mm);
 	mmpath_end_burst(ctx);
@@ -946,7 +966,6 @@ static void emul_begin_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, u64 o
 
 	WRITE_ONCE(e->faults_seen, atomic_long_read(&e->faults));
 	WRITE_ONCE(e->hook_seen, atomic64_read(&ctx->hook_ns));
-	WRITE_ONCE(e->scan_ns, 0);
 	WRITE_ONCE(e->budget_ns, emul_budget_ns(ctx, own_ns));
 	e->fed_seen = READ_ONCE(ctx->fed);
 	e->cpu_ns = mmpath_cpu_ns(mm);
@@ -964,7 +983,10 @@ static void emul_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	if (!mmpath_mmap_trylock(mm))
 		return;
 	mmap_read_unlock(mm);
+	if (!e->pab.page && emul_pabs_alloc(e))
+		return;
 	e->resuming = false;
+	e->fresh = false;
 	emul_reshape(e, e->shift);
 	WRITE_ONCE(e->paused, false);
 	emul_scan_anew(e);
@@ -996,7 +1018,9 @@ static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
 		return own_ns;
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + emul_cost_ns(ctx));
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + own_ns);
-	mmpath_saw(ctx, &seen);
+	/* what it did before anything was tracked is nowhere counted */
+	if (!e->fresh)
+		mmpath_saw(ctx, &seen);
 	return own_ns;
 }
 
@@ -1027,6 +1051,11 @@ static void emul_free(struct emul *e)
 	kvfree(e);
 }
 
+/*
+ * With a target nothing is tracked until an epoch has told what the program runs, for
+ * what it may cost is a part of that. So a program that ends before has cost nothing:
+ * many start others that do no more than that.
+ */
 static int emul_attach(struct mmpath_ctx *ctx)
 {
 	struct emul *e = kvzalloc(sizeof(*e), MMPATH_GFP);
@@ -1037,7 +1066,9 @@ static int emul_attach(struct mmpath_ctx *ctx)
 	e->pab_entries = emul_param(EMUL_PAB_ENTRIES);
 	e->pab_ways = emul_param(EMUL_PAB_WAYS);
 	e->filter_entries = emul_param(EMUL_FILTER_ENTRIES);
-	if (emul_pabs_alloc(e)) {
+	e->fresh = emul_param(EMUL_OVERHEAD_TARGET);
+	e->paused = e->fresh;
+	if (!e->fresh && emul_pabs_alloc(e)) {
 		emul_free(e);
 		return -ENOMEM;
 	}

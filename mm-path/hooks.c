@@ -95,6 +95,16 @@ unsigned long mmpath_major_faults(struct mm_struct *mm)
 	return faults;
 }
 
+/*
+ * CPU time of the current task, of which only differences count: without what it was
+ * scheduled out for, and without the lock of its runqueue. Preemption is off.
+ */
+static u64 mmpath_ran_ns(u64 now)
+{
+	return current->se.sum_exec_runtime + now - current->se.exec_start;
+}
+
+/* Returns mmpath_ran_ns(), for mmpath_leave(). */
 static u64 mmpath_enter(unsigned int flags)
 {
 	struct mmpath_trap *trap = get_cpu_ptr(&mmpath_trap);
@@ -105,6 +115,7 @@ static u64 mmpath_enter(unsigned int flags)
 	    way < mmpath_trap_ns())
 		WRITE_ONCE(mmpath_shortest_trap, way);
 	trap->hinted = NULL;
+	now = mmpath_ran_ns(now);
 	put_cpu_ptr(&mmpath_trap);
 	return now;
 }
@@ -112,10 +123,14 @@ static u64 mmpath_enter(unsigned int flags)
 static void mmpath_leave(struct mmpath_ctx *ctx, u64 entered)
 {
 	struct mmpath_trap *trap = get_cpu_ptr(&mmpath_trap);
+	u64 ran;
 
 	trap->task = current;
 	trap->left = local_clock();
-	atomic64_add(trap->left - entered, &ctx->hook_ns);
+	ran = mmpath_ran_ns(trap->left);
+	/* clocks of two CPUs may differ a little */
+	if (ran > entered)
+		atomic64_add(ran - entered, &ctx->hook_ns);
 	put_cpu_ptr(&mmpath_trap);
 }
 

@@ -88,6 +88,9 @@ extern const char * const mmpath_stat_names[NR_MMPATH_STATS];
 
 #define MMPATH_MAX_DOMAINS	4
 
+/* The first is a part of one, and in the next the driver finds out what it may cost. */
+#define MMPATH_SETTLING_EPOCHS	2U
+
 #define MMPATH_RECORDER_EVENTS	65536U
 
 /**
@@ -206,6 +209,7 @@ struct mmpath_domain {
  * @seen: of this epoch, see mmpath_saw()
  * @cost_ns: what tracking has cost so far
  * @own_ns: CPU time of the program in that time, without the cost
+ * @epochs: that have ended since it was attached, as long as they are few
  * @epoch_cost_ns: @cost_ns of the last epoch
  * @epoch_own_ns: likewise
  * @records_per_sec: in the last epoch
@@ -248,6 +252,7 @@ struct mmpath_ctx {
 	atomic_long_t stat[NR_MMPATH_STATS];
 	struct mmpath_seen seen;
 	u64 cost_ns, own_ns;
+	unsigned int epochs;
 	u64 epoch_cost_ns, epoch_own_ns;
 	unsigned long records_per_sec;
 	unsigned long epoch_records;

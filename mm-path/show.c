@@ -407,6 +407,7 @@ int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
 int mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 {
 	unsigned long sum[NR_MMPATH_STATS] = { }, rate = 0, bytes = 0, contexts = 0;
+	unsigned long settling = 0;
 	const struct mmpath_driver *drv = mmpath_driver();
 	u64 cost_ns = READ_ONCE(dom->cost_ns), own_ns = READ_ONCE(dom->own_ns);
 	u64 now_cost_ns = 0, now_own_ns = 0;
@@ -420,6 +421,7 @@ int mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 		if (!mmpath_ctx_in(ctx, dom))
 			continue;
 		contexts++;
+		settling += READ_ONCE(ctx->epochs) < MMPATH_SETTLING_EPOCHS;
 		for (i = 0; i < NR_MMPATH_STATS; i++)
 			sum[i] += atomic_long_read(&ctx->stat[i]);
 		rate += READ_ONCE(ctx->records_per_sec);
@@ -431,6 +433,7 @@ int mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 		shift = max(shift, READ_ONCE(ctx->shift));
 	}
 	seq_printf(m, "contexts %lu\n", contexts);
+	seq_printf(m, "settling %lu\n", settling);
 	for (i = 0; i < NR_MMPATH_STATS; i++)
 		seq_printf(m, "%s %lu\n", mmpath_stat_names[i],
 			   sum[i] + READ_ONCE(dom->stat[i]));

@@ -30,7 +30,7 @@ static const struct number numbers[] = {
 	{ PATH_EMUL "filter_entries", 64, 0, 256 },
 	{ PATH_EMUL "log_entries", 1024, 64, 65536, true },
 	{ PATH_EMUL "sample_shift", 0, 0, 24 },
-	{ PATH_EMUL "overhead_target", 5, 0, 1000 },
+	{ PATH_EMUL "overhead_target", 5, 0, 100 },
 	{ "drivers/replay/log_entries", 1024, 64, 65536, true },
 };
 
@@ -383,7 +383,7 @@ static void test_region_mrc(pid_t pid)
 static void test_stat(void)
 {
 	static const char * const keys[] = {
-		"contexts", "records", "faults", "dropped_log_full", "dropped_nomem", "regions_full", "scanned",
+		"contexts", "settling", "records", "faults", "dropped_log_full", "dropped_nomem", "regions_full", "scanned",
 		"escaped", "overhead_permille", "overhead_now_permille", "records_per_sec",
 		"coverage_permille",
 		"model_bytes",

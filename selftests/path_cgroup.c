@@ -581,9 +581,66 @@ static void test_storm(void)
 	munmap(storm, PAGE);
 }
 
+#define SHORT_PROCESSES	50
+#define SHORT_PAGES	64
+
+/* Starts processes that touch pages of its, and end. */
+static int start_short(void *arg)
+{
+	char *p = path_map(SHORT_PAGES * PAGE, false);
+	int i, status, bad = 0;
+	pid_t pid;
+
+	path_go_round(p, SHORT_PAGES, 0);
+	for (i = 0; i < SHORT_PROCESSES; i++) {
+		pid = fork();
+		if (!pid)
+			_exit(path_go_round(p, SHORT_PAGES, 1) != 0);
+		bad |= pid < 0 || waitpid(pid, &status, 0) != pid || status;
+	}
+	return bad;
+}
+
+static bool wait_settled(const char *cg)
+{
+	unsigned long end = path_now_ms() + 20000;
+
+	while (stat_of(cg, "settling") != 0 && path_now_ms() < end)
+		path_sleep_ms(20);
+	return stat_of(cg, "settling") == 0;
+}
+
+/* With a target nothing is known of what they may cost, and so they cost nothing. */
+static void test_short(void)
+{
+	char *cg = path_cg(NULL, "short");
+	struct program prog;
+	bool good;
+
+	path_set(PATH_EMUL "overhead_target", "5");
+	path_set("epoch_ms", "60000");
+	good = path_eq(path_run(cg, start_short, NULL, 20), 0);
+	good &= path_eq(stat_of(cg, "records"), 0);
+	good &= path_eq(stat_of(cg, "faults"), 0);
+	good &= path_eq(stat_of(cg, "attach_failed"), 0);
+	ksft_test_result(good, "processes that end before their epoch are not tracked\n");
+	run(&prog);
+	path_cg_move(cg, prog.pid);
+	good = path_eq(path_wait_contexts(cg, 1), 1) && path_eq(stat_of(cg, "settling"), 1);
+	path_set("epoch_ms", "100");
+	good &= path_eq(wait_settled(cg), 1);
+	/* the pages that it goes round in from now on are tracked */
+	good &= path_eq(go_round(&prog) && go_round(&prog), 1);
+	good &= path_ge(stat_of(cg, "records"), 1);
+	ksft_test_result(good, "a process settles, and is tracked\n");
+	end(&prog);
+	path_cg_remove(cg);
+	path_set(PATH_EMUL "overhead_target", "0");
+}
+
 int main(void)
 {
-	path_start(21, 60);
+	path_start(23, 60);
 	path_exact(16);
 	path_set("epoch_ms", "100");
 	test_hierarchy();
@@ -595,5 +652,6 @@ int main(void)
 	test_controller();
 	test_shared_memory();
 	test_delegation();
+	test_short();
 	ksft_finished();
 }
