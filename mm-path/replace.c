@@ -300,6 +300,7 @@ static unsigned long mmpath_push(struct mmpath_replacer *r, unsigned int fill, b
 	unsigned int rounds = 4 * MMPATH_RESERVE / MMPATH_BATCH;
 	long written = atomic_long_read(&r->count[MMPATH_WRITTEN]);
 	struct mmpath_batch *b = mmpath_get_batch(r);
+	bool tried = wait;
 	unsigned long freed = 0;
 
 	if (!b)
@@ -309,10 +310,12 @@ static unsigned long mmpath_push(struct mmpath_replacer *r, unsigned int fill, b
 		    !mmpath_turn_over(r, b, true, wait))
 			break;
 		freed += mmpath_push_out(r, b);
+		tried = true;
 	}
 	mmpath_turn_over(r, b, false, wait);
 	mmpath_put_batch(r, b);
-	if (!freed && written == atomic_long_read(&r->count[MMPATH_WRITTEN]))
+	/* a lock that was taken, or a reserve full of pages of another node, is no reason */
+	if (tried && !freed && written == atomic_long_read(&r->count[MMPATH_WRITTEN]))
 		WRITE_ONCE(r->not_before, jiffies + MMPATH_PAUSE);
 	return freed;
 }
