@@ -5,41 +5,10 @@
  * All run under SRCU; core.c says what that protects.
  */
 #include <linux/mm.h>
-#include <linux/percpu.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/cputime.h>
 #include <linux/sched/mm.h>
 #include "internal.h"
-
-/*
- * What tracking takes from a program. Time in the touched hook is measured. The
- * way there and back, through an exception, the fault handler and the hint fault
- * hook, cannot be. But the shortest time from a thread's leaving that hook to
- * the same hook for its next hint fault has nothing else in it: when all pages
- * have just become inaccessible, an instruction and what it loads from both
- * are, and no other runs in between.
- */
-#define MMPATH_TRAP_NS	10000	/* until something is known */
-
-struct mmpath_trap {
-	struct task_struct *task;	/* who left last on this CPU; only compared */
-	struct task_struct *hinted;	/* whose hint fault goes on */
-	u64 left;
-};
-
-static DEFINE_PER_CPU(struct mmpath_trap, mmpath_trap);
-static u64 mmpath_shortest_trap = MMPATH_TRAP_NS;
-
-/**
- * mmpath_trap_ns() - what a hint fault takes beside the touched hook
- *
- * Return: nanoseconds; the least that was seen since boot.
- */
-u64 mmpath_trap_ns(void)
-{
-	return READ_ONCE(mmpath_shortest_trap);
-}
 
 static u64 mmpath_group_ns(struct task_struct *leader)
 {
@@ -95,45 +64,6 @@ unsigned long mmpath_major_faults(struct mm_struct *mm)
 	return faults;
 }
 
-/*
- * CPU time of the current task, of which only differences count: without what it was
- * scheduled out for, and without the lock of its runqueue. Preemption is off.
- */
-static u64 mmpath_ran_ns(u64 now)
-{
-	return current->se.sum_exec_runtime + now - current->se.exec_start;
-}
-
-/* Returns mmpath_ran_ns(), for mmpath_leave(). */
-static u64 mmpath_enter(unsigned int flags)
-{
-	struct mmpath_trap *trap = get_cpu_ptr(&mmpath_trap);
-	u64 now = local_clock(), way = now - trap->left;
-
-	/* in get_user_pages() there is no exception between two */
-	if (flags & FAULT_FLAG_USER && trap->task == current && trap->hinted == current &&
-	    way < mmpath_trap_ns())
-		WRITE_ONCE(mmpath_shortest_trap, way);
-	trap->hinted = NULL;
-	now = mmpath_ran_ns(now);
-	put_cpu_ptr(&mmpath_trap);
-	return now;
-}
-
-static void mmpath_leave(struct mmpath_ctx *ctx, u64 entered)
-{
-	struct mmpath_trap *trap = get_cpu_ptr(&mmpath_trap);
-	u64 ran;
-
-	trap->task = current;
-	trap->left = local_clock();
-	ran = mmpath_ran_ns(trap->left);
-	/* clocks of two CPUs may differ a little */
-	if (ran > entered)
-		atomic64_add(ran - entered, &ctx->hook_ns);
-	put_cpu_ptr(&mmpath_trap);
-}
-
 static struct mmpath_ctx *mmpath_ctx_of(struct mm_struct *mm)
 {
 	return srcu_dereference(mm->mmpath, &mmpath_srcu);
@@ -186,7 +116,7 @@ static bool mmpath_hinted(struct vm_fault *vmf, bool huge)
 		hint_fault = huge ? drv->hint_fault_pmd : drv->hint_fault;
 	handled = hint_fault && hint_fault(ctx, vmf);
 	if (handled)
-		this_cpu_write(mmpath_trap.hinted, current);
+		mmpath_trap_hinted();
 	srcu_read_unlock(&mmpath_srcu, idx);
 	return handled;
 }
@@ -255,16 +185,14 @@ void __mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
 
 	if (!rcu_access_pointer(mm->mmpath))
 		return;
-	/* who moved to another CPU in between is taken for one that had no hint */
-	hint = this_cpu_read(mmpath_trap.hinted) == current;
-	entered = mmpath_enter(flags);
+	entered = mmpath_trap_enter(flags, &hint);
 	idx = srcu_read_lock(&mmpath_srcu);
 	ctx = mmpath_ctx_of(mm);
 	drv = mmpath_drv_of(ctx);
 	if (drv && drv->touched) {
 		mmpath_tell_touched(drv, ctx, vma, address, flags, hint);
 		mmpath_try_drain(ctx);
-		mmpath_leave(ctx, entered);
+		atomic64_add(mmpath_trap_leave(entered), &ctx->hook_ns);
 	}
 	srcu_read_unlock(&mmpath_srcu, idx);
 }

@@ -447,8 +447,13 @@ bool mmpath_ctx_policy_acts(const struct mmpath_ctx *ctx);
 void mmpath_policy_began(struct mmpath_domain *dom);
 void mmpath_reset_domain(struct mmpath_domain *dom);
 
-/* hooks.c */
+/* trap.c */
 u64 mmpath_trap_ns(void);
+void mmpath_trap_hinted(void);
+u64 mmpath_trap_enter(unsigned int flags, bool *hint);
+u64 mmpath_trap_leave(u64 entered);
+
+/* hooks.c */
 u64 mmpath_cpu_ns(struct mm_struct *mm);
 unsigned long mmpath_major_faults(struct mm_struct *mm);
 
