@@ -638,13 +638,57 @@ static void test_short(void)
 	path_set(PATH_EMUL "overhead_target", "0");
 }
 
+#define OVERCOMMIT(knob)	"/proc/sys/vm/overcommit_" knob
+
+/* There is no memory that may be promised to the stack of the new program. */
+static int exec_fails(void *arg)
+{
+	char * const argv[] = { "true", NULL };
+	int i, failed = 0;
+	pid_t pid;
+
+	for (i = 0; i < 4; i++) {
+		pid = fork();
+		if (!pid) {
+			/* more than there is, with swap */
+			for (i = 0; i < 8; i++)
+				mmap(NULL, 128 * MIB, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			path_write(OVERCOMMIT("memory"), "2");
+			execv("/bin/true", argv);
+			i = errno;
+			path_write(OVERCOMMIT("memory"), "0");
+			_exit(i == ENOMEM ? 42 : KSFT_FAIL);
+		}
+		failed += pid > 0 && path_wait(pid, 30) == 42;
+	}
+	return path_eq(failed, 4) ? KSFT_PASS : KSFT_FAIL;
+}
+
+/* A new program that has no memory leaves no context, whose owner would be gone. */
+static void test_exec_fails(void)
+{
+	char *cg = path_cg(NULL, "exec");
+	bool good;
+
+	path_save(OVERCOMMIT("memory"));
+	path_save(OVERCOMMIT("kbytes"));
+	path_track(cg, true);
+	path_write(OVERCOMMIT("kbytes"), "1");
+	good = path_eq(path_run(cg, exec_fails, NULL, 60), KSFT_PASS);
+	good &= path_true(path_wait_contexts(cg, 0));
+	ksft_test_result(good, "a program that cannot be executed leaves no context\n");
+	path_cg_remove(cg);
+}
+
 int main(void)
 {
-	path_start(23, 60);
+	path_start(24, 60);
 	path_exact(16);
 	path_set("epoch_ms", "100");
 	test_hierarchy();
 	test_storm();
+	test_exec_fails();
 	test_moves();
 	test_off();
 	test_epoch();
