@@ -317,6 +317,7 @@ static struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int lo
 	if (mmpath_regions_init(&ctx->regions, &ctx->mem, &params))
 		goto err_log;
 	ctx->log_size = log_size;
+	ctx->epoch_began = ktime_get_ns();
 	kref_init(&ctx->ref);
 	spin_lock_init(&ctx->log_lock);
 	mutex_init(&ctx->lock);
@@ -1099,10 +1100,21 @@ static void mmpath_begin_epoch(struct mmpath_ctx *ctx)
 	mutex_unlock(&ctx->alive);
 }
 
-static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
+/* In the time that it took: an epoch is longer than it should be where there is much to do. */
+static void mmpath_measure_rate(struct mmpath_ctx *ctx)
+{
+	unsigned long records = atomic_long_read(&ctx->stat[MMPATH_RECORDS]);
+	u64 now = ktime_get_ns();
+
+	ctx->records_per_sec = div64_u64((records - ctx->epoch_records) * (u64)NSEC_PER_SEC,
+					 max(now - ctx->epoch_began, 1ULL));
+	ctx->epoch_records = records;
+	ctx->epoch_began = now;
+}
+
+static void mmpath_close_epoch(struct mmpath_ctx *ctx)
 {
 	u64 cost_ns = ctx->cost_ns, own_ns = ctx->own_ns;
-	unsigned long records;
 	int i;
 
 	mmpath_control(ctx, false);
@@ -1130,9 +1142,7 @@ static void mmpath_close_epoch(struct mmpath_ctx *ctx, unsigned int ms)
 	}
 	ctx->seen = (struct mmpath_seen){ };
 	mutex_unlock(&ctx->lock);
-	records = atomic_long_read(&ctx->stat[MMPATH_RECORDS]);
-	ctx->records_per_sec = (records - ctx->epoch_records) * 1000 / ms;
-	ctx->epoch_records = records;
+	mmpath_measure_rate(ctx);
 	trace_mmpath_epoch(ctx->id, ctx->pid, ctx->records_per_sec,
 			   mmpath_permille(ctx->epoch_cost_ns, ctx->epoch_own_ns), ctx->shift);
 }
@@ -1147,6 +1157,31 @@ static void mmpath_close_domains(void)
 	mutex_unlock(&mmpath_mutex);
 }
 
+static void mmpath_refuse(struct mmpath_ctx *ctx)
+{
+	LIST_HEAD(list);
+
+	mutex_lock(&mmpath_track_mutex);
+	mutex_lock(&mmpath_mutex);
+	mmpath_unpublish(ctx, &list);
+	mutex_unlock(&mmpath_mutex);
+	if (!list_empty(&list))
+		mmpath_count(ctx, MMPATH_ATTACH_FAILED, 1);
+	mmpath_detach_list(&list);
+	mutex_unlock(&mmpath_track_mutex);
+}
+
+/* Others use the pages of some programs by now, and nobody sees that. */
+static void mmpath_refuse_notifiers(void)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mmpath_for_each_ctx(ctx, id)
+		if (mm_has_notifiers(ctx->mm))
+			mmpath_refuse(ctx);
+}
+
 static void mmpath_epoch_fn(struct work_struct *work)
 {
 	unsigned int ms = READ_ONCE(mmpath_config.epoch_ms);
@@ -1156,8 +1191,9 @@ static void mmpath_epoch_fn(struct work_struct *work)
 	if (!mmpath_on())
 		return;
 	mmpath_sync_fn(NULL);
+	mmpath_refuse_notifiers();
 	mmpath_for_each_ctx(ctx, id)
-		mmpath_close_epoch(ctx, ms);
+		mmpath_close_epoch(ctx);
 	mmpath_close_domains();
 	mmpath_for_each_ctx(ctx, id)
 		mmpath_begin_epoch(ctx);

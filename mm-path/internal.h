@@ -213,7 +213,8 @@ struct mmpath_domain {
  * @epoch_cost_ns: @cost_ns of the last epoch
  * @epoch_own_ns: likewise
  * @records_per_sec: in the last epoch
- * @epoch_records: records when it began
+ * @epoch_records: records when the epoch began
+ * @epoch_began: when that was
  * @rcu: for readers of the table of contexts
  */
 struct mmpath_ctx {
@@ -256,6 +257,7 @@ struct mmpath_ctx {
 	u64 epoch_cost_ns, epoch_own_ns;
 	unsigned long records_per_sec;
 	unsigned long epoch_records;
+	u64 epoch_began;
 	struct rcu_head rcu;
 };
 
@@ -337,8 +339,8 @@ struct mmpath_counter {
  * @begin: the epoch is over for all contexts and domains: what is logged from now on is
  *	counted in the next. Under ctx->alive; may not change shift. May be absent.
  * @hint_fault: a fault on an inaccessible PTE; true when dealt with and the
- *	PTE unlocked and unmapped. Under SRCU, as all that follow; a VMA lock
- *	or mmap_lock is held; must not sleep.
+ *	PTE unlocked and unmapped. Under SRCU, as all that follow; a VMA lock or
+ *	mmap_lock is held. May be preempted, but must not wait for a mutex or for memory.
  * @hint_fault_pmd: the same for a huge page
  * @touched: a page was touched: log it, unless it is hot. @hint: after a
  *	hint_fault(), which gave access to that page alone; if not, the kernel

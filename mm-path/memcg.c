@@ -9,8 +9,8 @@
  * runs when the file is written, after processes were moved, and each epoch.
  * Children and executed programs inherit without one.
  *
- * An entry holds a reference to its cgroup. A removed cgroup stays until the
- * next sync, or the next write to a memory.path.track, drops the entry.
+ * An entry holds a reference to its cgroup. The end of a cgroup asks for a sync, which
+ * drops the entry, also when tracking is not enabled.
  *
  * mmpath_memcg_mutex protects the table; it is outside of mmpath_mutex. A sync
  * may hold it for long. So whatever prints a domain takes a reference to that,
@@ -18,6 +18,7 @@
  */
 #include <linux/cgroup.h>
 #include <linux/memcontrol.h>
+#include <linux/oom.h>
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -73,6 +74,7 @@ struct mmpath_memcg {
 
 static DEFINE_MUTEX(mmpath_memcg_mutex);
 static DEFINE_XARRAY(mmpath_memcgs);
+static bool mmpath_memcg_used;	/* a cgroup was tracked or balanced since boot */
 
 static struct mmpath_memcg *mmpath_memcg_find(struct cgroup_subsys_state *css)
 {
@@ -110,6 +112,7 @@ static struct mmpath_memcg *mmpath_memcg_add(struct cgroup_subsys_state *css)
 		goto err_dom;
 	css_get(css);
 	pm->css = css;
+	WRITE_ONCE(mmpath_memcg_used, true);
 	mmpath_sharer_init(&pm->sharer, memcg, pm->dom);
 	mmpath_sharer_join(&pm->sharer);
 	return pm;
@@ -148,10 +151,25 @@ static bool mmpath_memcg_has(struct cgroup_subsys_state *css, struct mm_struct *
 	return has;
 }
 
+/* Also when the first thread has ended, and others go on */
+static struct mm_struct *mmpath_memcg_get_mm(struct task_struct *leader)
+{
+	struct task_struct *task = find_lock_task_mm(leader);
+	struct mm_struct *mm;
+
+	if (!task)
+		return NULL;
+	mm = task->flags & PF_KTHREAD ? NULL : task->mm;
+	if (mm)
+		mmget(mm);
+	task_unlock(task);
+	return mm;
+}
+
 /* Of an mm that several processes share, it is the owner who counts. */
 static void mmpath_memcg_track_task(struct mmpath_memcg *pm, struct task_struct *task)
 {
-	struct mm_struct *mm = get_task_mm(task);
+	struct mm_struct *mm = mmpath_memcg_get_mm(task);
 
 	if (!mm)
 		return;
@@ -217,6 +235,8 @@ static void mmpath_memcg_sync(void)
 	mutex_lock(&mmpath_memcg_mutex);
 	mmpath_memcg_reap();
 	xa_for_each(&mmpath_memcgs, id, pm) {
+		if (!mmpath_on())
+			break;
 		mmpath_sharer_join(&pm->sharer);
 		mmpath_memcg_sync_out(pm);
 		mmpath_memcg_sync_in(pm);
@@ -234,6 +254,12 @@ static void mmpath_memcg_epoch(void)
 void __mmpath_memcg_attach(void)
 {
 	mmpath_request_sync();
+}
+
+void mmpath_memcg_offline(void)
+{
+	if (READ_ONCE(mmpath_memcg_used))
+		mmpath_request_sync();
 }
 
 /* The files */
@@ -409,6 +435,7 @@ static ssize_t mmpath_balance_write(struct kernfs_open_file *of, char *buf, size
 		return mode;
 	mutex_lock(&mmpath_memcg_mutex);
 	mmpath_memcg_reap();
+	WRITE_ONCE(mmpath_memcg_used, true);
 	ret = mmpath_set_balance(mem_cgroup_from_css(of_css(of)), mode);
 	xa_for_each(&mmpath_memcgs, id, pm)
 		mmpath_sharer_join(&pm->sharer);

@@ -166,7 +166,9 @@ u64 mmpath_trap_leave(u64 entered)
 
 static int __init mmpath_trap_cmp(const void *a, const void *b)
 {
-	return cmp_int(*(const u64 *)a, *(const u64 *)b);
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
 }
 
 /* The kernel itself touches an address that no program has, and goes on. */

@@ -258,6 +258,9 @@ static inline void mmpath_tick(struct task_struct *curr) { }
 #ifdef CONFIG_MMPATH_MEMCG
 void __mmpath_memcg_attach(void);
 
+/* The end of a cgroup. Not behind the key: what keeps it need not be tracked. */
+void mmpath_memcg_offline(void);
+
 static inline void mmpath_memcg_attach(void)
 {
 	if (mmpath_on())
@@ -265,6 +268,7 @@ static inline void mmpath_memcg_attach(void)
 }
 #else
 static inline void mmpath_memcg_attach(void) { }
+static inline void mmpath_memcg_offline(void) { }
 #endif
 
 #ifdef CONFIG_MMPATH_BALANCE

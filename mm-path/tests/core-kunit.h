@@ -882,6 +882,47 @@ static void kt_untrack_waits(struct kunit *test)
 	mmput(mm);
 }
 
+/* An epoch may take longer than it should. */
+static void kt_late_epoch(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+
+	atomic_long_set(&ctx->stat[MMPATH_RECORDS], 4000);
+	ctx->epoch_began -= 10ULL * NSEC_PER_SEC;
+	mmpath_measure_rate(ctx);
+	KUNIT_EXPECT_GT(test, ctx->records_per_sec, 0);
+	KUNIT_EXPECT_LE(test, ctx->records_per_sec, 400);
+	ctx->epoch_began -= 10ULL * NSEC_PER_SEC;
+	mmpath_measure_rate(ctx);
+	KUNIT_EXPECT_EQ(test, ctx->records_per_sec, 0);
+	kt_ctx_end(test, ctx, dom);
+}
+
+/* A program that gets MMU notifiers while it is tracked is let go, and counted. */
+static void kt_refuse(struct kunit *test)
+{
+	struct mmpath_domain *dom = mmpath_domain_create(NULL);
+	struct mm_struct *mm = mm_alloc();
+	struct mmpath_ctx *ctx;
+
+	KUNIT_ASSERT_TRUE(test, mm && dom);
+	kt_tracking(true);
+	KUNIT_ASSERT_EQ(test, mmpath_track(mm, dom), 0);
+	ctx = mmpath_ctx_get(mm);
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	mmpath_refuse(ctx);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(mm->mmpath));
+	mmpath_refuse(ctx);
+	KUNIT_EXPECT_EQ(test, dom->nr_members, 0);
+	KUNIT_EXPECT_EQ(test, dom->stat[MMPATH_ATTACH_FAILED], 1);
+	mmpath_ctx_put(ctx);
+	mmpath_untrack_all(dom);
+	mmpath_domain_destroy(dom);
+	kt_tracking(false);
+	mmput(mm);
+}
+
 static struct mmpath_ctx *kt_logged_late;
 
 /* While it is drained four more accesses are counted, and logged. */
@@ -907,7 +948,7 @@ static void kt_epoch_is_whole(struct kunit *test)
 	atomic64_set(&ctx->accesses, 40);
 	ctx->unseen = true;
 	ctx->drv = &drv;
-	mmpath_close_epoch(ctx, 1000);
+	mmpath_close_epoch(ctx);
 	ctx->drv = NULL;
 	mmpath_domain_close_epoch(dom);
 	KUNIT_EXPECT_EQ(test, kt_records(dom), 40);
@@ -979,6 +1020,8 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_busy_mm),
 	KUNIT_CASE(kt_busy_reader),
 	KUNIT_CASE(kt_first_scan),
+	KUNIT_CASE(kt_late_epoch),
+	KUNIT_CASE(kt_refuse),
 	KUNIT_CASE(kt_large_footprint),
 	KUNIT_CASE(kt_dead_domain),
 	KUNIT_CASE(kt_untrack_waits),
