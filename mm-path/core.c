@@ -1372,6 +1372,11 @@ int mmpath_set_enabled(bool on)
 	else if (!on && mmpath_on())
 		mmpath_disable();
 	mutex_unlock(&mmpath_track_mutex);
+	/* the write ends when the programs that run are tracked */
+	if (on && !ret) {
+		flush_work(&mmpath_sync_work);
+		mmpath_finish_scans();
+	}
 	return ret;
 }
 

@@ -634,19 +634,22 @@ bool path_tracks(const char *cg, pid_t pid)
 
 bool path_wait_tracks(const char *cg, pid_t pid, bool want)
 {
-	unsigned long end = path_now_ms() + (path_slow() ? 20000 : 5000);
+	unsigned long end = path_now_ms() + (path_slow() ? 240000 : 60000);
 
 	while (path_tracks(cg, pid) != want) {
 		if (path_now_ms() > end)
 			return false;
 		path_sleep_ms(20);
 	}
+	/* ends when its first scan has */
+	if (want)
+		path_set("enabled", "1");
 	return true;
 }
 
 bool path_wait_contexts(const char *cg, long long want)
 {
-	unsigned long end = path_now_ms() + (path_slow() ? 20000 : 5000);
+	unsigned long end = path_now_ms() + (path_slow() ? 240000 : 60000);
 
 	while (path_cg_key(cg, "memory.path.stat", "contexts") != want) {
 		if (path_now_ms() > end)
