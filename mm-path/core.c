@@ -118,7 +118,7 @@ static void (*mmpath_epoch)(void);
  * mmpath_model_alloc() - zeroed memory that a cgroup is charged for
  * @memcg: the cgroup
  * @bytes: how many
- * @gfp: MMPATH_GFP or MMPATH_GFP_NOWAIT
+ * @gfp: MMPATH_GFP, or another one of these
  *
  * Context: as @gfp says. Return: the memory, or NULL.
  */
@@ -305,15 +305,15 @@ static struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int lo
 		.mru_pages = MMPATH_MRU_PAGES,
 		.seed = get_random_u32(),
 	};
-	struct mmpath_ctx *ctx = kzalloc(sizeof(*ctx), MMPATH_GFP);
+	struct mmpath_ctx *ctx = kzalloc(sizeof(*ctx), MMPATH_GFP_ATTACH);
 
 	if (!ctx)
 		return NULL;
-	ctx->log = kvcalloc(log_size, sizeof(*ctx->log), MMPATH_GFP);
+	ctx->log = mmpath_attach_alloc(log_size, sizeof(*ctx->log));
 	if (!ctx->log)
 		goto err_ctx;
 	ctx->mem = mmpath_ctx_mem;
-	ctx->gfp = MMPATH_GFP;
+	ctx->gfp = MMPATH_GFP_ATTACH;
 	if (mmpath_regions_init(&ctx->regions, &ctx->mem, &params))
 		goto err_log;
 	ctx->log_size = log_size;
@@ -406,11 +406,9 @@ static int mmpath_copy_regions(struct mmpath_ctx *ctx, struct mmpath_ctx *parent
 {
 	int ret;
 
+	/* reclaim may wait for that lock: ctx->gfp does not wait */
 	mutex_lock(&parent->lock);
-	/* reclaim may wait for that lock */
-	ctx->gfp = MMPATH_GFP_NOWAIT;
 	ret = mmpath_regions_copy(&ctx->regions, &parent->regions);
-	ctx->gfp = MMPATH_GFP;
 	mutex_unlock(&parent->lock);
 	return ret;
 }
@@ -470,8 +468,11 @@ static struct mmpath_ctx *__mmpath_attach(struct mm_struct *mm, struct mmpath_ct
 		return ERR_PTR(-ENOMEM);
 	mmpath_find_pid(ctx);
 	ret = xa_alloc(&mmpath_ctxs, &ctx->id, NULL, XA_LIMIT(1, MMPATH_MAX_CTX), GFP_KERNEL);
-	if (ret)
+	if (ret) {
+		/* -EBUSY is another thing, see mmpath_track() */
+		ret = ret == -EBUSY ? -ENOSPC : ret;
 		goto err_put;
+	}
 	ret = mmpath_publish(ctx, mm, parent);
 	if (ret)
 		goto err_id;

@@ -188,7 +188,8 @@ static int mmpath_dev_track(struct mmpath_session *s, int pidfd)
 	if (IS_ERR_OR_NULL(mm))
 		return mm ? PTR_ERR(mm) : -ESRCH;
 	/* this waits for the program, which others must not */
-	while ((ret = mmpath_track(mm, s->dom)) == -EBUSY && !mmap_read_lock_killable(mm))
+	while ((ret = mmpath_track(mm, s->dom)) == -EBUSY && !fatal_signal_pending(current) &&
+	       !mmap_read_lock_killable(mm))
 		mmap_read_unlock(mm);
 	mmput(mm);
 	if (!ret)

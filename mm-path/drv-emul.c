@@ -43,6 +43,7 @@
  */
 #include <linux/hugetlb.h>
 #include <linux/log2.h>
+#include <linux/memcontrol.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/mm_inline.h>
@@ -173,8 +174,8 @@ static void emul_reshape(struct emul *e, unsigned int shift)
 /* For the finest sample: coarser ones need no more. */
 static int emul_pab_alloc(struct emul_pab *pab, unsigned int entries)
 {
-	pab->page = kvcalloc(entries, sizeof(*pab->page), MMPATH_GFP);
-	pab->hand = kvcalloc(entries, sizeof(*pab->hand), MMPATH_GFP);
+	pab->page = mmpath_attach_alloc(entries, sizeof(*pab->page));
+	pab->hand = mmpath_attach_alloc(entries, sizeof(*pab->hand));
 	return pab->page && pab->hand ? 0 : -ENOMEM;
 }
 
@@ -194,6 +195,18 @@ static int emul_pabs_alloc(struct emul *e)
 	emul_pab_free(&e->pab);
 	emul_pab_free(&e->huge);
 	return -ENOMEM;
+}
+
+/* From a worker, which is in no cgroup of the program's. */
+static int emul_pabs_charged(struct emul *e, struct mm_struct *mm)
+{
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(mm);
+	struct mem_cgroup *old = set_active_memcg(memcg);
+	int ret = emul_pabs_alloc(e);
+
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	return ret;
 }
 
 /* Pages that a PAB holds, those outside of the sample among them. */
@@ -519,8 +532,11 @@ static u64 emul_cost_ns(const struct mmpath_ctx *ctx)
 {
 	const struct emul *e = ctx->drv_data;
 
-	return atomic64_read(&ctx->hook_ns) - READ_ONCE(e->hook_seen) +
-		(atomic_long_read(&e->faults) - READ_ONCE(e->faults_seen)) * mmpath_trap_ns();
+	s64 hook_ns = atomic64_read(&ctx->hook_ns) - READ_ONCE(e->hook_seen);
+	s64 faults = atomic_long_read(&e->faults) - READ_ONCE(e->faults_seen);
+
+	/* an epoch may begin between two reads */
+	return max(hook_ns, 0LL) + max(faults, 0LL) * mmpath_trap_ns();
 }
 
 /* Too expensive for this epoch: do not wait for its end. */
@@ -983,7 +999,7 @@ static void emul_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	if (!mmpath_mmap_trylock(mm))
 		return;
 	mmap_read_unlock(mm);
-	if (!e->pab.page && emul_pabs_alloc(e))
+	if (!e->pab.page && emul_pabs_charged(e, mm))
 		return;
 	e->resuming = false;
 	e->fresh = false;
@@ -1058,7 +1074,7 @@ static void emul_free(struct emul *e)
  */
 static int emul_attach(struct mmpath_ctx *ctx)
 {
-	struct emul *e = kvzalloc(sizeof(*e), MMPATH_GFP);
+	struct emul *e = mmpath_attach_alloc(1, sizeof(*e));
 
 	if (!e)
 		return -ENOMEM;

@@ -659,7 +659,7 @@ static int vpath_enter(struct mmpath_ctx *ctx, u32 *number)
 
 static int vpath_attach(struct mmpath_ctx *ctx)
 {
-	struct vpath_ctx *v = kzalloc(sizeof(*v), MMPATH_GFP);
+	struct vpath_ctx *v = kzalloc(sizeof(*v), MMPATH_GFP_ATTACH);
 	u32 number;
 	int ret;
 

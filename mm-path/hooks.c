@@ -179,20 +179,20 @@ void __mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
 {
 	const struct mmpath_driver *drv;
 	struct mmpath_ctx *ctx;
-	u64 entered;
+	struct mmpath_entered entered;
 	bool hint;
 	int idx;
 
 	if (!rcu_access_pointer(mm->mmpath))
 		return;
-	entered = mmpath_trap_enter(flags, &hint);
+	hint = mmpath_trap_enter(flags, &entered);
 	idx = srcu_read_lock(&mmpath_srcu);
 	ctx = mmpath_ctx_of(mm);
 	drv = mmpath_drv_of(ctx);
 	if (drv && drv->touched) {
 		mmpath_tell_touched(drv, ctx, vma, address, flags, hint);
 		mmpath_try_drain(ctx);
-		atomic64_add(mmpath_trap_leave(entered), &ctx->hook_ns);
+		atomic64_add(mmpath_trap_leave(&entered), &ctx->hook_ns);
 	}
 	srcu_read_unlock(&mmpath_srcu, idx);
 }

@@ -13,6 +13,7 @@
 #include <linux/mmpath.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
 #include <linux/wait.h>
@@ -67,6 +68,18 @@ static inline pmd_t *mmpath_find_pmd(struct mm_struct *mm, unsigned long addr)
  */
 #define MMPATH_GFP		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 #define MMPATH_GFP_NOWAIT	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
+/*
+ * With mmpath_mutex held: all forks of tracked programs want that. Reclaim of one cgroup, and
+ * being throttled for memory.high, must not take place there. The charge is made, if need be
+ * beyond the limit, and the next one pays for it.
+ */
+#define MMPATH_GFP_ATTACH	(MMPATH_GFP_NOWAIT | __GFP_HIGH)
+
+/* Zeroed, for a program that is being attached. What is large may have to wait. */
+static inline void *mmpath_attach_alloc(size_t n, size_t size)
+{
+	return kcalloc(n, size, MMPATH_GFP_ATTACH) ?: kvcalloc(n, size, MMPATH_GFP);
+}
 
 /* Totals since boot; names are files in stats/, see sysfs.c */
 enum mmpath_stat {
@@ -452,8 +465,13 @@ void mmpath_reset_domain(struct mmpath_domain *dom);
 /* trap.c */
 u64 mmpath_trap_ns(void);
 void mmpath_trap_hinted(void);
-u64 mmpath_trap_enter(unsigned int flags, bool *hint);
-u64 mmpath_trap_leave(u64 entered);
+/* When a task entered the touched hook: its CPU time, and the clock */
+struct mmpath_entered {
+	u64 ran, clock;
+};
+
+bool mmpath_trap_enter(unsigned int flags, struct mmpath_entered *entered);
+u64 mmpath_trap_leave(const struct mmpath_entered *entered);
 
 /* hooks.c */
 u64 mmpath_cpu_ns(struct mm_struct *mm);

@@ -56,8 +56,11 @@ noinline bool mmpath_protected(struct mem_cgroup *memcg, struct mem_cgroup *targ
 	struct mem_cgroup *last = target, *at;
 
 	for (; last != memcg; last = at) {
-		for (at = memcg; parent_mem_cgroup(at) != last; )
+		for (at = memcg; at && parent_mem_cgroup(at) != last; )
 			at = parent_mem_cgroup(at);
+		/* of a cgroup whose memory controller went and came: it is not below its other one */
+		if (!at)
+			return false;
 		now = &counter[now == &counter[0]];
 		mmpath_copy_counter(now, &at->memory, above);
 		page_counter_calculate_protection(&target->memory, now, recursive);

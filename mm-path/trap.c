@@ -121,47 +121,50 @@ static u64 mmpath_ran_ns(u64 now)
 /**
  * mmpath_trap_enter() - enter the touched hook
  * @flags: FAULT_FLAG_* of the fault
- * @hint: returns whether it was a hint fault
+ * @entered: returns when that was
  *
  * A thread that moved to another CPU in between is taken for one that had no hint.
- * Context: in a fault. Return: CPU time of the task, for mmpath_trap_leave().
+ * Context: in a fault. Return: whether it was a hint fault.
  */
-u64 mmpath_trap_enter(unsigned int flags, bool *hint)
+bool mmpath_trap_enter(unsigned int flags, struct mmpath_entered *entered)
 {
 	struct mmpath_trap *trap = get_cpu_ptr(&mmpath_trap);
-	u64 now = local_clock(), report = 0;
+	bool hint = trap->hinted == current;
+	u64 report = 0;
 
-	*hint = trap->hinted == current;
+	entered->clock = local_clock();
 	/* in get_user_pages() there is no exception between two */
-	if (*hint && flags & FAULT_FLAG_USER && trap->task == current)
-		report = mmpath_ways_add(&trap->ways, now - trap->left);
+	if (hint && flags & FAULT_FLAG_USER && trap->task == current)
+		report = mmpath_ways_add(&trap->ways, entered->clock - trap->left);
 	trap->hinted = NULL;
 	if (report && spin_trylock(&mmpath_trap_lock)) {
 		mmpath_trap_report(&mmpath_trap_cost, report);
 		spin_unlock(&mmpath_trap_lock);
 	}
-	now = mmpath_ran_ns(now);
+	entered->ran = mmpath_ran_ns(entered->clock);
 	put_cpu_ptr(&mmpath_trap);
-	return now;
+	return hint;
 }
 
 /**
  * mmpath_trap_leave() - leave the touched hook
- * @entered: what mmpath_trap_enter() returned
+ * @entered: as mmpath_trap_enter() has set it
  *
  * Context: in a fault. Return: CPU time spent in the hook, ns.
  */
-u64 mmpath_trap_leave(u64 entered)
+u64 mmpath_trap_leave(const struct mmpath_entered *entered)
 {
 	struct mmpath_trap *trap = get_cpu_ptr(&mmpath_trap);
-	u64 ran;
+	u64 left = local_clock(), ran = mmpath_ran_ns(left);
 
 	trap->task = current;
-	trap->left = local_clock();
-	ran = mmpath_ran_ns(trap->left);
+	trap->left = left;
 	put_cpu_ptr(&mmpath_trap);
-	/* clocks of two CPUs may differ a little */
-	return ran > entered ? ran - entered : 0;
+	/*
+	 * On another CPU se.exec_start lacks what interrupts and the hypervisor have
+	 * taken there. No more can have been spent than has passed.
+	 */
+	return clamp_t(s64, ran - entered->ran, 0, max_t(s64, left - entered->clock, 0));
 }
 
 static int __init mmpath_trap_cmp(const void *a, const void *b)
