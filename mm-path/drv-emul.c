@@ -23,7 +23,8 @@
  *
  * The cost is bounded in two steps, once a program has lived for an epoch. First by
  * tracking fewer pages: only those that pass the sampling mask (mmpath_sampled()) are
- * ever made inaccessible. The PAB shrinks with the sample, so that its reach in memory stays what it was.
+ * ever made inaccessible. The PAB shrinks with the sample, so that its reach in memory
+ * stays what it was.
  * Then by tracking for a part of the time: when an epoch has cost what it may,
  * all pages are given back until the next one. A burst should see each page of
  * the sample several times, and what the program ran in it by itself must be
@@ -805,8 +806,8 @@ static const struct mm_walk_ops emul_walk_ops = {
 /* Where a walk from @addr on lets mmap_lock go. */
 static unsigned long emul_bite_end(struct mm_struct *mm, unsigned long addr)
 {
-	unsigned long start, left = EMUL_BITE;
 	VMA_ITERATOR(vmi, mm, addr);
+	unsigned long start, left = EMUL_BITE;
 	struct vm_area_struct *vma;
 
 	mmap_assert_locked(mm);

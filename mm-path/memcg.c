@@ -58,7 +58,7 @@ noinline bool mmpath_protected(struct mem_cgroup *memcg, struct mem_cgroup *targ
 	for (; last != memcg; last = at) {
 		for (at = memcg; at && parent_mem_cgroup(at) != last; )
 			at = parent_mem_cgroup(at);
-		/* of a cgroup whose memory controller went and came: it is not below its other one */
+		/* its cgroup lost the memory controller and got another one */
 		if (!at)
 			return false;
 		now = &counter[now == &counter[0]];

@@ -166,7 +166,7 @@ static int check(const struct run *r, const char *text)
 	}
 	reference(r, &m);
 	error = curve_error(r, &c, &m, from);
-	ksft_print_msg("%s: error %.4f from %lu, %lu records of %zu touches, footprint %lu of %lu\n",
+	ksft_print_msg("%s: error %.4f from %lu, %lu records of %zu touches, %lu of %lu pages\n",
 		       r->string->name, error, c.from, c.records, r->touches, c.footprint,
 		       m.cold * r->step);
 	good = path_le(error, MAX_ERROR) && path_ge(c.footprint, m.cold * r->step) &&

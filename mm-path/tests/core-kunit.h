@@ -205,10 +205,10 @@ static void *kt_no_memory(struct mmpath_mem *mem, size_t bytes)
 	return NULL;
 }
 
-/* One allocation in ten fails. */
+/* One allocation in ten fails. Below ctx->lock, as those of contexts. */
 static void *kt_little_memory(struct mmpath_mem *mem, size_t bytes)
 {
-	return get_random_u32_below(10) ? kzalloc(bytes, GFP_KERNEL) : NULL;
+	return get_random_u32_below(10) ? kzalloc(bytes, MMPATH_GFP_NOWAIT) : NULL;
 }
 
 static void kt_touch_huge(struct mmpath_ctx *ctx, unsigned long nr)
@@ -850,7 +850,8 @@ static void kt_untrack_fn(struct work_struct *work)
 static void kt_untrack_waits(struct kunit *test)
 {
 	struct mm_struct *mm = mm_alloc(), *other = mm_alloc(), *child = mm_alloc();
-	struct mmpath_domain *dom = mmpath_domain_create(NULL), *second = mmpath_domain_create(NULL);
+	struct mmpath_domain *second = mmpath_domain_create(NULL);
+	struct mmpath_domain *dom = mmpath_domain_create(NULL);
 	struct kt_untrack untrack = { .dom = dom };
 	struct mmpath_ctx *ctx;
 
