@@ -162,6 +162,7 @@ static struct mm_struct *mmpath_memcg_get_mm(struct task_struct *leader)
 
 	if (!task)
 		return NULL;
+	__acquire(&task->alloc_lock);	/* for sparse */
 	mm = task->flags & PF_KTHREAD ? NULL : task->mm;
 	if (mm)
 		mmget(mm);
