@@ -325,7 +325,8 @@ static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sh
 		least = max(least, b->total / b->nr * b->step);
 	s->share.least = min_t(unsigned long, DIV_ROUND_UP(least, b->step), MMPATH_STEPS);
 	s->share.fixed = min_t(unsigned long, DIV_ROUND_UP(fixed, b->step), s->share.least);
-	if (mem_cgroup_get_nr_swap_pages(s->memcg) <= 0 && s->share.fixed &&
+	/* swap would not help where all of it is the kernel's */
+	if (mem_cgroup_get_nr_swap_pages(s->memcg) <= 0 && fixed > other &&
 	    s->share.fixed >= s->share.steps)
 		b->relaxed_noswap++;
 	s->share.most = min_t(unsigned long, DIV_ROUND_UP(mmpath_limit(s->memcg), b->step),

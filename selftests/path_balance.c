@@ -19,7 +19,7 @@
 #include <linux/mmpath.h>
 #include "path_util.h"
 
-#define NR_CASES	27
+#define NR_CASES	26
 #define NR_WORTH	7
 #define PAB		16
 #define MOST_CHILDREN	64
@@ -428,56 +428,6 @@ static void test_protected_most(void)
 		       target(f.b), target(c), low);
 	ksft_test_result(finish(pid, 3) && good && path_gt(target(f.a), 0) && path_eq(low, 0),
 			 "who may keep more than his target does not hide others\n");
-	path_cg_remove(c);
-	family_remove(&f);
-}
-
-static long long stolen(const char *cg)
-{
-	return key(cg, "memory.stat", "pgsteal");
-}
-
-/*
- * The one that is chosen has nothing that can be taken. There is one that is spared, and it has:
- * memory.low of the third is not to be broken for that. The limit comes when epochs are so
- * long that the targets stay, and hits once.
- */
-static void test_spared_first(void)
-{
-	struct job stuck = { 1024, .pinned = true }, busy = { 1024 }, quiet = { 768 };
-	long long low, taken, usage, had;
-	struct family f;
-	char max[32], *c;
-	pid_t pid[3];
-	bool good;
-	int i;
-
-	begin();
-	family_make(&f, "spared", "16M");
-	c = path_cg(f.top, "c");
-	path_cg_write(c, "memory.low", "8M");
-	pid[0] = path_spawn(f.a, hold, &stuck);
-	pid[1] = path_spawn(f.b, use, &busy);
-	pid[2] = path_spawn(c, hold, &quiet);
-	good = path_true(wait_ready(3)) && path_true(balance(&f, "throughput")) &&
-	       path_true(wait_epochs(&f, NEW_EPOCHS));
-	had = key(f.a, "memory.path.target", "usage");
-	for (i = 0; i < 200 && good && had - target(f.a) < (long long)MIB; i++)
-		good = wait_epochs(&f, 1);
-	path_set("epoch_ms", "60000");
-	good &= path_lt(target(f.a), had) &&
-		path_gt(target(f.b), key(f.b, "memory.path.target", "usage"));
-	taken = stolen(f.b);
-	usage = bytes_of(f.top, "memory.current");
-	snprintf(max, sizeof(max), "%lld", usage - (long long)MIB / 2);
-	path_cg_write(f.top, "memory.max", max);
-	low = key(c, "memory.events", "low");
-	taken = stolen(f.b) - taken;
-	ksft_print_msg("target %lld, usage %lld; %lld pages of the spared, %lld times below low\n",
-		       target(f.a), had, taken, low);
-	ksft_test_result(finish(pid, 3) && good && path_gt(taken, 0) && path_eq(low, 0),
-			 "who is spared gives before memory.low does\n");
-	path_set("epoch_ms", EPOCH_MS);
 	path_cg_remove(c);
 	family_remove(&f);
 }
@@ -1000,7 +950,6 @@ static void test_all(void)
 	test_protected("memory.low");
 	test_protected("memory.min");
 	test_protected_most();
-	test_spared_first();
 	test_own_limit("memory.max", 0);
 	test_own_limit("memory.high", 128 * PAGE);
 	test_cannot_give((struct job){ 1024, .locked = true }, "locked");
