@@ -270,10 +270,9 @@ static void mmpath_change(struct mm_struct *mm, enum mmpath_map_op op,
 		else if (page != to_page)
 			mmpath_domain_move(ctx->domains[i], ctx, page, to_page, min(nr, to_nr));
 	mutex_unlock(&ctx->lock);
-	/* where something is mapped nothing has been since it was unmapped */
-	if (op == MMPATH_UNMAP || op == MMPATH_DISCARD) {
+	if (op != MMPATH_MOVE) {
 		mmpath_driver_forget(ctx, page, nr);
-	} else if (op == MMPATH_MOVE && page != to_page) {
+	} else if (page != to_page) {
 		mmpath_driver_forget(ctx, page, nr);
 		mmpath_driver_forget(ctx, to_page, to_nr);
 	}
