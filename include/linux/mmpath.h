@@ -215,10 +215,9 @@ static inline void mmpath_zap(struct vm_area_struct *vma, unsigned long start,
 {
 }
 
-static inline void mmpath_discard(struct vm_area_struct *vma, unsigned long start,
-				  unsigned long len)
-{
-}
+/* A macro: an inline function would change the code of move_pages(). */
+#define mmpath_discard(vma, start, len) \
+	do { (void)(vma); (void)(start); (void)(len); } while (0)
 
 static inline void mmpath_mprotect(struct vm_area_struct *vma, unsigned long start,
 				   unsigned long end)
@@ -292,6 +291,11 @@ static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *m
 	return mmpath_balancing() && __mmpath_spares(target, memcg, priority, urgent);
 }
 #else
+static inline bool mmpath_balancing(void)
+{
+	return false;
+}
+
 static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg,
 				 int priority, bool urgent)
 {
