@@ -19,7 +19,7 @@
 #include <linux/mmpath.h>
 #include "path_util.h"
 
-#define NR_CASES	26
+#define NR_CASES	27
 #define NR_WORTH	7
 #define PAB		16
 #define MOST_CHILDREN	64
@@ -398,36 +398,151 @@ static void test_protected(const char *file)
 	family_remove(&f);
 }
 
-/*
- * More is protected than there is: who may keep what he has above his target is no reason to
- * spare the one that may not, and to take from those who are protected after all.
- */
-static void test_protected_most(void)
+/* Clean pages of the disk that is swapped to: reclaim neither writes them nor waits for them. */
+struct clean {
+	size_t pages, from;
+};
+
+static int open_disk(void)
 {
-	struct job first = { 3000 }, second = { 850 }, busy = { 1536, .work = 2000 };
+	char disk[256], *text = path_slurp("/proc/swaps");
+	int fd = -1;
+
+	if (text && sscanf(text, "%*[^\n] %255s", disk) == 1)
+		fd = open(disk, O_RDONLY | O_CLOEXEC);
+	free(text);
+	return fd;
+}
+
+/* Reads them, and holds on until it is told to stop. */
+static int hold_clean(void *arg)
+{
+	const struct clean *clean = arg;
+	off_t at = clean->from * PAGE, end = at + clean->pages * PAGE;
+	int fd = open_disk();
+	char buf[PAGE];
+	bool good;
+
+	good = path_eq(posix_fadvise(fd, at, end - at, POSIX_FADV_DONTNEED), 0);
+	for (; good && at < end; at += PAGE)
+		good = path_eq(pread(fd, buf, PAGE, at), PAGE);
+	count(&shared->ready, 1);
+	while (!stopped())
+		path_sleep_ms(20);
+	return good ? KSFT_PASS : KSFT_FAIL;
+}
+
+/* How many of them are in memory: exact, which memory.stat is not at once */
+static long in_memory(const struct clean *clean)
+{
+	unsigned char *in = calloc(1, clean->pages);
+	int fd = open_disk();
+	void *p = mmap(NULL, clean->pages * PAGE, PROT_READ, MAP_SHARED, fd, clean->from * PAGE);
+	long nr = 0;
+	size_t i;
+
+	if (!path_true(p != MAP_FAILED && !mincore(p, clean->pages * PAGE, in)))
+		nr = -1;
+	for (i = 0; nr >= 0 && i < clean->pages; i++)
+		nr += in[i] & 1;
+	munmap(p, clean->pages * PAGE);
+	close(fd);
+	free(in);
+	return nr;
+}
+
+static long long excess(const char *cg)
+{
+	long long to = target(cg);
+
+	return to < 0 ? 0 : key(cg, "memory.path.target", "usage") - to;
+}
+
+/* Until it has so much more than it should have */
+static bool wait_excess(const struct family *f, const char *cg, long long bytes)
+{
+	int i;
+
+	for (i = 0; i < 100 && excess(cg) < bytes && wait_epochs(f, 1); i++)
+		;
+	return path_ge(excess(cg), bytes);
+}
+
+/* Takes as much from all of them together. Who has no clean pages has nothing to give. */
+static bool reclaim_clean(const struct family *f, const char *bytes)
+{
+	char word[64];
+
+	snprintf(word, sizeof(word), "%s swappiness=0", bytes);
+	return path_eq(path_cg_write(f->top, "memory.reclaim", word), 0);
+}
+
+/* What has too much has nothing to give, memory.low keeps all of another, a third is spared. */
+static void test_spared_before_low(void)
+{
+	struct job rich = { 1024 }, low = { 512 };
+	struct clean clean = { 1024 };
 	struct family f;
 	pid_t pid[3];
-	long long low;
 	bool good;
 	char *c;
 
 	begin();
-	family_make(&f, "most", "16M");
+	family_make(&f, "low", "12M");
 	c = path_cg(f.top, "c");
-	path_track(c, true);
-	path_cg_write(f.a, "memory.low", "12M");
 	path_cg_write(f.b, "memory.low", "8M");
-	balance(&f, "fair");
+	pid[0] = path_spawn(c, hold_clean, &clean);
+	path_track(c, false);
+	pid[1] = path_spawn(f.a, hold, &rich);
+	pid[2] = path_spawn(f.b, hold, &low);
+	good = path_true(wait_ready(3)) && path_true(balance(&f, "fair")) &&
+	       path_true(wait_excess(&f, f.a, 2 * (long long)MIB));
+	good &= path_eq(in_memory(&clean), 1024) && path_eq(key(f.b, "memory.events", "low"), 0);
+	good &= reclaim_clean(&f, "1M");
+	good &= path_eq(key(f.b, "memory.events", "low"), 0);
+	good &= path_le(in_memory(&clean), 1024 - 256);
+	ksft_test_result(finish(pid, 3) && good,
+			 "a spared cgroup is reclaimed before memory.low of another\n");
+	path_cg_remove(c);
+	family_remove(&f);
+}
+
+/*
+ * memory.low promises more than there is. One child keeps what it has above its target; the
+ * next one that has too much is to give then, and not one that is spared.
+ */
+static void test_protected_excess(void)
+{
+	struct job first = { 4096 }, second = { 512 };
+	struct clean gives = { 512 }, spared = { 512, .from = 512 };
+	struct family f;
+	pid_t pid[4];
+	char *c, *d;
+	bool good;
+
+	begin();
+	family_make(&f, "excess", "24M");
+	c = path_cg(f.top, "c");
+	d = path_cg(f.top, "d");
+	path_cg_write(f.a, "memory.low", "20M");
+	path_cg_write(f.b, "memory.low", "16M");
 	pid[0] = path_spawn(f.a, hold, &first);
 	pid[1] = path_spawn(f.b, hold, &second);
-	good = path_true(wait_ready(2)) && path_true(wait_epochs(&f, 20));
-	pid[2] = path_spawn(c, use, &busy);
-	good &= path_true(wait_ready(3)) && path_true(wait_epochs(&f, 20));
-	low = key(f.a, "memory.events", "low") + key(f.b, "memory.events", "low");
-	ksft_print_msg("targets %lld, %lld, %lld; %lld times below memory.low\n", target(f.a),
-		       target(f.b), target(c), low);
-	ksft_test_result(finish(pid, 3) && good && path_gt(target(f.a), 0) && path_eq(low, 0),
-			 "who may keep more than his target does not hide others\n");
+	pid[2] = path_spawn(c, hold_clean, &gives);
+	pid[3] = path_spawn(d, hold_clean, &spared);
+	path_track(d, false);
+	good = path_true(wait_ready(4)) && path_true(balance(&f, "fair")) &&
+	       path_true(wait_excess(&f, f.a, 3 * (long long)MIB)) &&
+	       path_true(wait_excess(&f, c, (long long)MIB));
+	ksft_print_msg("%lld and %lld more than their targets\n", excess(f.a), excess(c));
+	good &= path_lt(2 * excess(c), excess(f.a)) && path_eq(in_memory(&gives), 512) &&
+		path_eq(in_memory(&spared), 512);
+	good &= reclaim_clean(&f, "256K");
+	good &= path_le(in_memory(&gives), 512 - 64);
+	good &= path_eq(in_memory(&spared), 512);
+	ksft_test_result(finish(pid, 4) && good,
+			 "excess that memory.low keeps does not hide that of others\n");
+	path_cg_remove(d);
 	path_cg_remove(c);
 	family_remove(&f);
 }
@@ -949,7 +1064,8 @@ static void test_all(void)
 	test_targets();
 	test_protected("memory.low");
 	test_protected("memory.min");
-	test_protected_most();
+	test_spared_before_low();
+	test_protected_excess();
 	test_own_limit("memory.max", 0);
 	test_own_limit("memory.high", 128 * PAGE);
 	test_cannot_give((struct job){ 1024, .locked = true }, "locked");
