@@ -237,6 +237,19 @@ bool cgroup_is_tracked(const struct cgroup *cgroup)
 	return cgroup_u64(cgroup, "memory.path.track", &track) && track;
 }
 
+/* Some program has not run long enough for what tracking costs, and the curve, to say much. */
+bool cgroup_settling(const struct cgroup *cgroup)
+{
+	struct keyed stat;
+	bool settling;
+
+	if (!cgroup_keyed(cgroup, "memory.path.stat", &stat))
+		return false;
+	settling = keyed_u64(&stat, "settling", 0);
+	keyed_free(&stat);
+	return settling;
+}
+
 /* ---- all of them ----------------------------------------------------- */
 
 static void add_tracked(struct cgroup **list, size_t *count, const char *dir)

@@ -217,6 +217,8 @@ struct stat_metric {
 
 static const struct stat_metric stat_metrics[] = {
 	{ "contexts", "path_cgroup_contexts", "Tracked address spaces.", 1 },
+	{ "settling", "path_cgroup_settling",
+	  "Of these, those in their first two epochs: their figures say little yet.", 1 },
 	{ "records_per_sec", "path_cgroup_records_per_second",
 	  "Records per second in the last epoch.", 1 },
 	{ "overhead_now_permille", "path_cgroup_overhead_ratio",

@@ -54,7 +54,8 @@ static json_t *drivers_json(void)
 	return array;
 }
 
-static json_t *cgroups_json(void)
+/* The tracked cgroups of which @of_interest is true */
+static json_t *cgroups_json(bool (*of_interest)(const struct cgroup *cgroup))
 {
 	json_t *array = json_array();
 	struct cgroup *cgroups;
@@ -64,7 +65,8 @@ static json_t *cgroups_json(void)
 		return array;
 	cgroups = cgroups_tracked(&count);
 	for (i = 0; i < count; i++)
-		json_array_append_new(array, json_text(cgroups[i].name));
+		if (of_interest(&cgroups[i]))
+			json_array_append_new(array, json_text(cgroups[i].name));
 	cgroups_free(cgroups, count);
 	return array;
 }
@@ -74,10 +76,11 @@ static json_t *status_json(void)
 	struct utsname name;
 
 	uname(&name);
-	return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o}", "kernel", json_text(name.release),
+	return json_pack("{s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "kernel", json_text(name.release),
 			 "enabled", sysfs_u64("enabled") != 0, "drivers", drivers_json(),
 			 "settings", settings_json(), "stats", values_json("stats"),
-			 "tracked_cgroups", cgroups_json());
+			 "tracked_cgroups", cgroups_json(cgroup_is_tracked),
+			 "settling_cgroups", cgroups_json(cgroup_settling));
 }
 
 /* ---- printing ---------------------------------------------------------- */
@@ -108,7 +111,18 @@ static void print_drivers(json_t *drivers)
 	putchar('\n');
 }
 
-static void print_cgroups(json_t *cgroups)
+static bool has_text(json_t *array, const char *text)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(array, i, one)
+		if (!strcmp(json_string_value(one), text))
+			return true;
+	return false;
+}
+
+static void print_cgroups(json_t *cgroups, json_t *settling)
 {
 	json_t *name;
 	size_t i;
@@ -119,8 +133,9 @@ static void print_cgroups(json_t *cgroups)
 		puts("tracked cgroups");
 	json_array_foreach(cgroups, i, name) {
 		char *text = printable(json_string_value(name));
+		bool settles = has_text(settling, json_string_value(name));
 
-		printf("  %s\n", text);
+		printf("  %s%s\n", text, settles ? " (still settling)" : "");
 		free(text);
 	}
 }
@@ -134,7 +149,8 @@ static void print_status(json_t *status)
 	print_drivers(json_object_get(status, "drivers"));
 	print_values("settings", json_object_get(status, "settings"));
 	print_values("since boot", json_object_get(status, "stats"));
-	print_cgroups(json_object_get(status, "tracked_cgroups"));
+	print_cgroups(json_object_get(status, "tracked_cgroups"),
+		      json_object_get(status, "settling_cgroups"));
 }
 
 /* ---- the commands ------------------------------------------------------ */
@@ -201,7 +217,9 @@ const struct command cmd_status = {
 	.summary = "whether tracking is on, its settings and counters",
 	.help = "usage: pathctl status [--json]\n\n"
 		"Whether tracking is on, the drivers, the settings of /sys/kernel/mm/path, what\n"
-		"was counted since boot, and the cgroups that are tracked.\n",
+		"was counted since boot, and the cgroups that are tracked. One with a program that\n"
+		"has run for less than two epochs is still settling: what tracking costs there,\n"
+		"and its curve, say little yet.\n",
 	.run = run_status,
 };
 

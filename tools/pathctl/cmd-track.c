@@ -278,6 +278,8 @@ static int track_cgroup(char **argv, int count)
 	if (count == 1) {
 		free(cgroup_read_or_die(&cgroup, "memory.path.track"));
 		puts(cgroup_is_tracked(&cgroup) ? "on" : "off");
+		if (cgroup_settling(&cgroup))
+			note("%s is still settling", cgroup.name);
 	} else {
 		sysfs_require();
 		set_or_die(&cgroup, "memory.path.track", on ? "1" : "0");
@@ -388,6 +390,8 @@ const struct command cmd_track = {
 		"Of a command: run it in a cgroup of its own, tracked, and show its regions and its\n"
 		"curve afterwards, on stderr. Its exit status is handed on. As root, tracking is\n"
 		"switched on for the machine if it was not (pathctl off undoes that).\n\n"
+		"Still settling is a program in its first two epochs: what tracking costs, and the\n"
+		"curve, say little yet.\n\n"
 		"  -o, --output F   write the summary there (- is stdout)\n"
 		"  --json           the summary as JSON\n"
 		"  --csv F, --svg F write the curve as well\n"

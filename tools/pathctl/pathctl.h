@@ -203,6 +203,7 @@ bool cgroup_u64(const struct cgroup *cgroup, const char *file, uint64_t *value);
 bool cgroup_memory_now(const struct cgroup *cgroup, const char **what, uint64_t *bytes);
 bool cgroup_keyed(const struct cgroup *cgroup, const char *file, struct keyed *keyed);
 bool cgroup_is_tracked(const struct cgroup *cgroup);
+bool cgroup_settling(const struct cgroup *cgroup);
 struct cgroup *cgroups_tracked(size_t *count);
 void cgroups_free(struct cgroup *cgroups, size_t count);
 
@@ -285,6 +286,7 @@ struct watch {
 	struct regions regions;
 	struct keyed stat;
 	uint64_t sample_shift, coverage_permille;	/* while there was a program */
+	bool settling;		/* likewise, and if there was none that was seen */
 };
 
 /* What to tell about a watch, and where. */

@@ -22,6 +22,7 @@ void watch_start(struct watch *watch)
 {
 	watch->start = seconds_now();
 	watch->coverage_permille = 1000;
+	watch->settling = true;
 }
 
 /* How long to wait before the next look: the last tenth of a run may be missed. */
@@ -46,6 +47,7 @@ static void look_at_stat(struct watch *watch)
 	if (keyed_u64(&stat, "contexts", 0)) {
 		watch->sample_shift = keyed_u64(&stat, "sample_shift", 0);
 		watch->coverage_permille = keyed_u64(&stat, "coverage_permille", 1000);
+		watch->settling = keyed_u64(&stat, "settling", 0);
 	}
 }
 
@@ -100,6 +102,12 @@ void report_option(struct report *report, struct size_question *question, int op
 	}
 }
 
+/* An older kernel does not tell. */
+static bool is_settling(const struct watch *watch)
+{
+	return watch->settling && keyed_get(&watch->stat, "settling");
+}
+
 static void print_figures(FILE *out, const struct watch *watch, const char *first,
 			  const struct curve *curve)
 {
@@ -111,8 +119,9 @@ static void print_figures(FILE *out, const struct watch *watch, const char *firs
 		fprintf(out, ", %s/s", human_count(curve->records / watch->seconds, rate,
 						   sizeof(rate)));
 	if (watch->stat.count)
-		fprintf(out, ", tracking cost %.1f %% of its CPU time, %.4g %% of pages tracked",
+		fprintf(out, ", tracking cost %.1f %% of its CPU time%s, %.4g %% of pages tracked",
 			keyed_u64(&watch->stat, "overhead_permille", 0) / 10.0,
+			is_settling(watch) ? " (still settling)" : "",
 			watch->coverage_permille / 10.0);
 	if (cgroup_u64(&watch->cgroup, "memory.peak", &peak) && peak != NO_LIMIT)
 		fprintf(out, ", memory.peak %s", human_bytes(peak, count, sizeof(count)));
@@ -144,6 +153,7 @@ static json_t *stat_json(const struct watch *watch)
 
 	json_object_set_new(object, "sample_shift", json_integer(watch->sample_shift));
 	json_object_set_new(object, "coverage_permille", json_integer(watch->coverage_permille));
+	json_object_set_new(object, "still_settling", json_boolean(is_settling(watch)));
 	return object;
 }
 
