@@ -19,6 +19,7 @@
  *	     ctx->lock		regions and models of one context
  *	      domain->lock	merged stack; several in order of address
  *	        ctx->log_lock	head of the log
+ *	        ctx->name_lock	what its pages are known by
  *	a replacer's lock	its reserve; a spinlock, from reclaim
  *
  * The hooks run under SRCU, which is what keeps a context and its driver data
@@ -171,6 +172,7 @@ static void mmpath_ctx_free(struct kref *ref)
 
 	for (i = 0; i < ctx->nr_domains; i++)
 		mmpath_domain_put(ctx->domains[i]);
+	mmpath_name_destroy(ctx);
 	mmpath_regions_destroy(&ctx->regions);
 	kvfree(ctx->log);
 	put_pid(ctx->tgid);
@@ -245,6 +247,17 @@ struct mmpath_ctx *mmpath_ctx_by_id(u32 id)
 }
 
 /**
+ * mmpath_ctx_id_free() - an id may be given out again
+ * @id: of a context that has gone, and whose name has
+ *
+ * Context: process context.
+ */
+void mmpath_ctx_id_free(u32 id)
+{
+	xa_erase(&mmpath_ctxs, id);
+}
+
+/**
  * mmpath_ctx_in() - is a context in a domain?
  * @ctx: the context
  * @dom: the domain
@@ -259,6 +272,26 @@ bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom
 		if (READ_ONCE(ctx->domains[i]) == dom)
 			return true;
 	return false;
+}
+
+/**
+ * mmpath_ctx_id_in() - the same, of a context that may have gone or is about to
+ * @id: its id
+ * @dom: the domain
+ *
+ * Context: as mmpath_ctx_in().
+ */
+bool mmpath_ctx_id_in(u32 id, const struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	bool in;
+
+	rcu_read_lock();
+	ctx = xa_load(&mmpath_ctxs, id);
+	/* what it leaves behind in @dom while it leaves it is no longer its own */
+	in = ctx && mmpath_ctx_in(ctx, dom) && !READ_ONCE(ctx->leaving);
+	rcu_read_unlock();
+	return in;
 }
 
 /**
@@ -320,9 +353,11 @@ static struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int lo
 	ctx->epoch_began = ktime_get_ns();
 	kref_init(&ctx->ref);
 	spin_lock_init(&ctx->log_lock);
+	spin_lock_init(&ctx->name_lock);
 	mutex_init(&ctx->lock);
 	mmpath_lock_in_reclaim(&ctx->lock);
 	mutex_init(&ctx->alive);
+	mt_init(&ctx->named);
 	mmgrab(mm);
 	ctx->mm = mm;
 	return ctx;
@@ -346,7 +381,7 @@ static int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 	} else if (ctx->nr_domains < MMPATH_MAX_DOMAINS) {
 		__mmpath_drain(ctx, true);
 		kref_get(&dom->ref);
-		mmpath_domain_join(dom);
+		mmpath_domain_join(dom, ctx);
 		for (i = ctx->nr_domains; i && ctx->domains[i - 1] > dom; i--)
 			ctx->domains[i] = ctx->domains[i - 1];
 		ctx->domains[i] = dom;
@@ -409,6 +444,7 @@ static int mmpath_copy_regions(struct mmpath_ctx *ctx, struct mmpath_ctx *parent
 	/* reclaim may wait for that lock: ctx->gfp does not wait */
 	mutex_lock(&parent->lock);
 	ret = mmpath_regions_copy(&ctx->regions, &parent->regions);
+	mmpath_name_inherit(ctx, parent);
 	mutex_unlock(&parent->lock);
 	return ret;
 }
@@ -473,14 +509,17 @@ static struct mmpath_ctx *__mmpath_attach(struct mm_struct *mm, struct mmpath_ct
 		ret = ret == -EBUSY ? -ENOSPC : ret;
 		goto err_put;
 	}
+	ret = mmpath_name_create(ctx);
+	if (ret) {
+		mmpath_ctx_id_free(ctx->id);
+		goto err_put;
+	}
 	ret = mmpath_publish(ctx, mm, parent);
 	if (ret)
-		goto err_id;
+		goto err_put;
 	xa_store(&mmpath_ctxs, ctx->id, ctx, GFP_KERNEL);
 	return ctx;
 
-err_id:
-	xa_erase(&mmpath_ctxs, ctx->id);
 err_put:
 	mmpath_ctx_put(ctx);
 	return ERR_PTR(ret);
@@ -573,12 +612,14 @@ static void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	mmpath_take_accesses(ctx);
+	WRITE_ONCE(ctx->leaving, true);
 	for (i = 0; i < ctx->nr_domains; i++)
 		mmpath_domain_leave(ctx->domains[i], ctx);
 	mutex_unlock(&ctx->lock);
 	/* now: who waits for it reads curves */
 	mutex_unlock(&ctx->alive);
-	xa_erase(&mmpath_ctxs, ctx->id);
+	/* of a table that gives out ids: it stays taken, see name.c */
+	xa_store(&mmpath_ctxs, ctx->id, NULL, GFP_KERNEL);
 	mmpath_ctx_put(ctx);
 }
 

@@ -45,6 +45,7 @@ struct mmpath_domain *mmpath_domain_create(struct mem_cgroup *memcg)
 	dom->mem = mmpath_domain_mem;
 	dom->gfp = MMPATH_GFP;
 	dom->memcg = memcg;
+	xa_init_flags(&dom->names, XA_FLAGS_ACCOUNT);
 	if (mmpath_stack_init(&dom->lru, &dom->mem, READ_ONCE(mmpath_config.sample_pages), 0))
 		goto err_free;
 	if (mmpath_mrc_init(&dom->mrc, &dom->mem, READ_ONCE(mmpath_config.group_pages)))
@@ -80,6 +81,7 @@ static void mmpath_domain_release(struct kref *ref)
 	mmpath_recorder_free(dom->recorder);
 	mmpath_mrc_destroy(&dom->mrc);
 	mmpath_stack_destroy(&dom->lru);
+	xa_destroy(&dom->names);
 	mem_cgroup_put(dom->memcg);
 	kfree(dom);
 }
@@ -233,6 +235,12 @@ static u64 mmpath_domain_page(const struct mmpath_ctx *ctx, u64 page)
 	return (u64)ctx->id << MMPATH_VPN_BITS | page;
 }
 
+/* The same in the merged stack, where a page that is shared since a fork is once. */
+static u64 mmpath_domain_shared(struct mmpath_ctx *ctx, u64 page)
+{
+	return (u64)mmpath_name_of(ctx, page) << MMPATH_VPN_BITS | page;
+}
+
 /**
  * mmpath_domain_stop_policy() - nobody wants to know any more what is in memory
  * @dom: the domain, whose lock is held
@@ -287,15 +295,17 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 			 const struct mmpath_region *region, bool again)
 {
 	u32 weight = 1U << dom->lru.shift;
+	u64 merged;
 	s64 distance;
 
 	lockdep_assert_held(&dom->lock);
-	page = mmpath_domain_page(ctx, page);
 	if (dom->lirs)
-		mmpath_domain_touch_policy(dom, ctx, page, rank, region->id);
+		mmpath_domain_touch_policy(dom, ctx, mmpath_domain_page(ctx, page), rank,
+					   region->id);
 	if (!mmpath_rank_sampled(rank, dom->lru.shift))
 		return;
-	distance = __mmpath_stack_touch(&dom->lru, page);
+	merged = mmpath_domain_shared(ctx, page);
+	distance = __mmpath_stack_touch(&dom->lru, merged);
 	if (distance == MMPATH_NOMEM) {
 		mmpath_dropped(ctx, "domain out of memory");
 		return;
@@ -307,8 +317,9 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 	}
 	if (again)
 		return;
-	/* see region.c; but after a reset all pages are new */
-	if (distance == MMPATH_COLD && region->resumed && dom->resumed)
+	/* see region.c; but after a reset all pages are new. Others may have paused, too. */
+	if (distance == MMPATH_COLD && dom->resumed &&
+	    (region->resumed || merged != mmpath_domain_page(ctx, page)))
 		mmpath_mrc_begin(&dom->mrc, weight);
 	else
 		mmpath_mrc_add(&dom->mrc, distance, weight);
@@ -338,7 +349,7 @@ unsigned int mmpath_domain_shift(const struct mmpath_domain *dom)
  * @page: their numbers
  * @nr: how many, at most MMPATH_PREFETCH
  */
-void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+void mmpath_domain_prefetch(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
 			    const u64 *page, unsigned int nr)
 {
 	u64 merged[MMPATH_PREFETCH];
@@ -346,7 +357,7 @@ void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *
 
 	lockdep_assert_held(&dom->lock);
 	for (i = 0; i < nr; i++)
-		merged[i] = mmpath_domain_page(ctx, page[i]);
+		merged[i] = mmpath_domain_shared(ctx, page[i]);
 	mmpath_stack_prefetch(&dom->lru, merged, nr);
 }
 
@@ -373,6 +384,12 @@ static void mmpath_domain_forget_policy(struct mmpath_domain *dom, const struct 
 		mmpath_pools_forget(dom->pools, mmpath_domain_page(ctx, first), nr);
 }
 
+/* May pages of its name be in a domain? */
+static bool mmpath_domain_has(const struct mmpath_ctx *ctx)
+{
+	return ctx->fed || (ctx->name && ctx->name->lent);
+}
+
 static void __mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 				   u64 first, u64 nr)
 {
@@ -383,12 +400,14 @@ static void __mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpat
 /**
  * mmpath_domain_join() - one member more
  * @dom: the domain
+ * @ctx: the member
  *
  * The first one starts with an empty stack: however coarse that had become.
  */
-void mmpath_domain_join(struct mmpath_domain *dom)
+void mmpath_domain_join(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 {
 	mutex_lock(&dom->lock);
+	mmpath_names_join(dom, ctx);
 	if (!dom->nr_members++)
 		mmpath_stack_reset(&dom->lru, 0);
 	WRITE_ONCE(dom->left, false);
@@ -417,6 +436,7 @@ void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 		mmpath_stack_reset(&dom->lru, dom->lru.shift);
 	} else {
 		mmpath_stack_forget(&dom->lru, mmpath_domain_page(ctx, 0), MMPATH_VPN_MASK + 1);
+		mmpath_names_forget(dom, ctx);
 	}
 	mutex_unlock(&dom->lock);
 }
@@ -578,8 +598,9 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 		if (!counted.now && !counted.epoch)
 			dom->seen = (struct mmpath_seen){ };
 	}
+	mmpath_names_leave(dom, ctx);
 	/* all chunks there are would be looked at for nothing */
-	if (ctx->fed)
+	if (mmpath_domain_has(ctx))
 		__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	dom->nr_members--;
 	dom->cost_ns += ctx->cost_ns;
@@ -691,7 +712,7 @@ void mmpath_domain_refine(struct mmpath_domain *dom, unsigned int shift)
 void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 			  u64 first, u64 nr)
 {
-	if (!ctx->fed)
+	if (!mmpath_domain_has(ctx))
 		return;
 	mutex_lock(&dom->lock);
 	__mmpath_domain_forget(dom, ctx, first, nr);

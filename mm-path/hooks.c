@@ -173,6 +173,19 @@ static void mmpath_tell_touched(const struct mmpath_driver *drv, struct mmpath_c
 		mmpath_unlock_vma(vma, flags);
 }
 
+/*
+ * A write to a private page that was inherited has made a copy of it, and every first one is a
+ * fault. (@vma is NULL: of shared memory.) Before the driver logs the access; and not by way
+ * of the log, which may be full.
+ */
+static void mmpath_tell_own(struct mmpath_ctx *ctx, const struct vm_area_struct *vma,
+			    unsigned long address, unsigned int flags)
+{
+	if (READ_ONCE(ctx->heir) && flags & (FAULT_FLAG_WRITE | FAULT_FLAG_UNSHARE) &&
+	    vma && !(vma->vm_flags & VM_SHARED))
+		mmpath_name_own(ctx, address >> PAGE_SHIFT, 1);
+}
+
 /* @vma: NULL when the fault has let go of it */
 void __mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
 		      unsigned long address, unsigned int flags)
@@ -189,6 +202,8 @@ void __mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
 	idx = srcu_read_lock(&mmpath_srcu);
 	ctx = mmpath_ctx_of(mm);
 	drv = mmpath_drv_of(ctx);
+	if (ctx && !hint)
+		mmpath_tell_own(ctx, vma, address, flags);
 	if (drv && drv->touched) {
 		mmpath_tell_touched(drv, ctx, vma, address, flags, hint);
 		mmpath_try_drain(ctx);
@@ -264,6 +279,11 @@ static void mmpath_change(struct mm_struct *mm, enum mmpath_map_op op,
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	mmpath_count_map_error(ctx, mmpath_change_regions(ctx, op, page, nr, to_page, to_nr));
+	/* elsewhere something else is mapped there */
+	if (op == MMPATH_MOVE)
+		mmpath_name_own(ctx, to_page, to_nr);
+	else if (op == MMPATH_MAP || op == MMPATH_BRK)
+		mmpath_name_own(ctx, page, nr);
 	for (i = 0; i < ctx->nr_domains; i++)
 		if (op != MMPATH_MOVE)
 			mmpath_domain_forget(ctx->domains[i], ctx, page, nr);

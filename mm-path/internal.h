@@ -9,6 +9,7 @@
 
 #include <linux/kfifo.h>
 #include <linux/kref.h>
+#include <linux/maple_tree.h>
 #include <linux/mm.h>
 #include <linux/mmpath.h>
 #include <linux/mutex.h>
@@ -135,7 +136,8 @@ struct mmpath_recorder {
  * @mem: what the stack and the curve were allocated from
  * @gfp: how: MMPATH_GFP_NOWAIT once there are members
  * @memcg: what it is charged to; has a reference
- * @lru: the merged stack of the members; pages are context id and page number
+ * @lru: the merged stack of the members; pages are mmpath_name_of() and page number
+ * @names: of parents, and how many children have them
  * @mrc: its curve
  * @resumed: a burst of a member has ended since the reset
  * @lirs: which of them are in memory; NULL if nobody wants to know
@@ -164,6 +166,7 @@ struct mmpath_domain {
 	gfp_t gfp;
 	struct mem_cgroup *memcg;
 	struct mmpath_stack lru;
+	struct xarray names;
 	struct mmpath_mrc mrc;
 	bool resumed;
 	struct mmpath_lirs *lirs;
@@ -179,6 +182,22 @@ struct mmpath_domain {
 	unsigned long reach;
 	unsigned long stat[NR_MMPATH_STATS];
 	u64 cost_ns, own_ns;
+};
+
+/**
+ * struct mmpath_name - of pages in merged stacks, see name.c
+ * @ref: its context holds one, and those of its children
+ * @id: of the context, which may have gone
+ * @depth: generations above
+ * @lent: a child has had it
+ * @parent: the name of the parent's, or NULL
+ */
+struct mmpath_name {
+	struct kref ref;
+	u32 id;
+	unsigned int depth;
+	bool lent;
+	struct mmpath_name *parent;
 };
 
 /**
@@ -205,6 +224,12 @@ struct mmpath_domain {
  * @log_head: where the next record goes
  * @log_tail: the oldest record that was not drained
  * @log_pages: sampled pages that records stand for which were not drained
+ * @name: of its own pages
+ * @name_lock: protects what follows up to @spot; innermost
+ * @heir: id that all pages have which are not in @named; 0: that of its own
+ * @named: ids of ranges of pages
+ * @islands: ranges of its own that were put there, apart from others
+ * @spot: the range that was found last there
  * @lock: protects what follows, and @log_tail
  * @mem: what the models were allocated from
  * @gfp: how: MMPATH_GFP_NOWAIT once it is attached
@@ -212,6 +237,7 @@ struct mmpath_domain {
  * @domains: whose merged curve this context is in, in order of address; also
  *	changed under mmpath_mutex only
  * @nr_domains: how many
+ * @leaving: all of them, for good
  * @kicked: mmpath_kick() was called
  * @attached: the driver has not scanned it yet
  * @hook_ns: spent in the touched hook
@@ -257,12 +283,23 @@ struct mmpath_ctx {
 	unsigned int log_tail;
 	unsigned int log_pages;
 
+	struct mmpath_name *name;
+	spinlock_t name_lock;	/* see core.c */
+	u32 heir;
+	struct maple_tree named;
+	unsigned int islands;
+	struct {
+		u64 first, nr;
+		u32 id;
+	} spot;
+
 	struct mutex lock;	/* see core.c */
 	struct mmpath_mem mem;
 	gfp_t gfp;
 	struct mmpath_regions regions;
 	struct mmpath_domain *domains[MMPATH_MAX_DOMAINS];
 	int nr_domains;
+	bool leaving;
 	atomic_long_t stat[NR_MMPATH_STATS];
 	struct mmpath_seen seen;
 	u64 cost_ns, own_ns;
@@ -446,6 +483,8 @@ bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom
 struct mmpath_ctx *mmpath_ctx_get(struct mm_struct *mm);
 struct mmpath_ctx *mmpath_ctx_next(unsigned long *id);
 struct mmpath_ctx *mmpath_ctx_by_id(u32 id);
+bool mmpath_ctx_id_in(u32 id, const struct mmpath_domain *dom);
+void mmpath_ctx_id_free(u32 id);
 void mmpath_ctx_put(struct mmpath_ctx *ctx);
 void mmpath_untrack_all(struct mmpath_domain *dom);
 void mmpath_find_pid(struct mmpath_ctx *ctx);
@@ -477,6 +516,19 @@ u64 mmpath_trap_leave(const struct mmpath_entered *entered);
 u64 mmpath_cpu_ns(struct mm_struct *mm);
 unsigned long mmpath_major_faults(struct mm_struct *mm);
 
+/* name.c */
+#define MMPATH_GENERATIONS	8U
+#define MMPATH_MAX_ISLANDS	16384U	/* ranges of its own that a child has; about 1 MB */
+
+int mmpath_name_create(struct mmpath_ctx *ctx);
+void mmpath_name_destroy(struct mmpath_ctx *ctx);
+void mmpath_name_inherit(struct mmpath_ctx *ctx, struct mmpath_ctx *parent);
+void mmpath_name_own(struct mmpath_ctx *ctx, u64 first, u64 nr);
+u32 mmpath_name_of(struct mmpath_ctx *ctx, u64 page);
+void mmpath_names_join(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+void mmpath_names_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+void mmpath_names_leave(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+
 /* drain.c */
 void mmpath_log(struct mmpath_ctx *ctx, unsigned long record);
 void mmpath_dropped(struct mmpath_ctx *ctx, const char *why);
@@ -502,14 +554,14 @@ void mmpath_domain_stop_policy(struct mmpath_domain *dom);
 unsigned int mmpath_domain_shift(const struct mmpath_domain *dom);
 void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page, u64 rank,
 			 const struct mmpath_region *region, bool again);
-void mmpath_domain_prefetch(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+void mmpath_domain_prefetch(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
 			    const u64 *page, unsigned int nr);
 void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 			  u64 first, u64 nr);
 void mmpath_domain_move(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
 			u64 from, u64 to, u64 nr);
 void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
-void mmpath_domain_join(struct mmpath_domain *dom);
+void mmpath_domain_join(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
 void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
 void mmpath_domain_saw_others(struct mmpath_domain *dom);
 void mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);

@@ -676,10 +676,13 @@ static bool replay_once(int dev, const struct replay *r)
 	return true;
 }
 
-/* The memory of two, all touched once: nothing has a distance, and the curve is short. */
+/*
+ * The memory of two, all touched once: nothing has a distance, and the curve is short. They
+ * touch other addresses, for what a child has where its parent has it is the same memory.
+ */
 static int replay_much(void *arg)
 {
-	struct replay *r = arg;
+	struct replay *r = arg, other = *r;
 	struct path_curve c = { };
 	unsigned long group;
 	int dev, done[2];
@@ -689,9 +692,10 @@ static int replay_much(void *arg)
 
 	if (start_replay(&dev, r) || pipe(done))
 		return KSFT_FAIL;
+	other.base += r->pages * PAGE << r->order;
 	pid = fork();
 	if (!pid) {
-		if (replay_once(dev, r) && write(done[1], "d", 1) == 1)
+		if (replay_once(dev, &other) && write(done[1], "d", 1) == 1)
 			pause();
 		_exit(KSFT_FAIL);
 	}

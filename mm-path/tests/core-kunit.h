@@ -126,7 +126,7 @@ static void kt_reset_shift(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dom->lru.shift, 0);
 	kt_set_shift(ctx, 6);
 	mmpath_domain_leave(dom, ctx);
-	mmpath_domain_join(dom);
+	mmpath_domain_join(dom, ctx);
 	KUNIT_EXPECT_EQ(test, dom->lru.shift, 0);
 	kt_ctx_end(test, ctx, dom);
 }
@@ -411,7 +411,7 @@ static void kt_leave_makes_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_records(dom), 40);
 	mmpath_domain_close_epoch(dom);
 	KUNIT_EXPECT_EQ(test, kt_records(dom), 40);
-	mmpath_domain_join(dom);
+	mmpath_domain_join(dom, ctx);
 	/* nothing is left for the next one */
 	kt_four_touches(ctx);
 	mmpath_domain_close_epoch(dom);
@@ -426,7 +426,7 @@ static void kt_leave_uncounted(struct kunit *test)
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
 
 	kt_leave(ctx, dom, 40);
-	mmpath_domain_join(dom);
+	mmpath_domain_join(dom, ctx);
 	kt_four_touches(ctx);
 	mmpath_domain_close_epoch(dom);
 	KUNIT_EXPECT_EQ(test, kt_records(dom), 4);
@@ -1015,6 +1015,194 @@ static void kt_borrowed_mm(struct kunit *test)
 	kt_ctx_end(test, ctx, dom);
 }
 
+/* A context that has its id from the table */
+static void kt_enlist(struct kunit *test, struct mmpath_ctx *ctx)
+{
+	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &ctx->id, ctx, XA_LIMIT(1, MMPATH_MAX_CTX),
+				       GFP_KERNEL), 0);
+	KUNIT_ASSERT_EQ(test, mmpath_name_create(ctx), 0);
+}
+
+static struct mmpath_ctx *kt_parent(struct kunit *test, struct mmpath_domain **dom)
+{
+	struct mmpath_ctx *ctx = kt_ctx(test, dom);
+
+	kt_enlist(test, ctx);
+	return ctx;
+}
+
+static struct mmpath_ctx *kt_child(struct kunit *test, struct mmpath_ctx *parent)
+{
+	struct mm_struct *mm = mm_alloc();
+	struct mmpath_ctx *ctx;
+
+	KUNIT_ASSERT_NOT_NULL(test, mm);
+	ctx = mmpath_ctx_alloc(mm, KT_LOG);
+	mmput(mm);
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	kt_enlist(test, ctx);
+	mutex_lock(&parent->lock);
+	mmpath_name_inherit(ctx, parent);
+	mutex_unlock(&parent->lock);
+	ctx->gfp = MMPATH_GFP_NOWAIT;
+	KUNIT_ASSERT_EQ(test, mmpath_add_domain(ctx, parent->domains[0]), 0);
+	return ctx;
+}
+
+/* As mmpath_detach(), in two halves */
+static void kt_begin_exit(struct mmpath_ctx *ctx)
+{
+	mutex_lock(&ctx->lock);
+	WRITE_ONCE(ctx->leaving, true);
+	mmpath_domain_leave(ctx->domains[0], ctx);
+	mutex_unlock(&ctx->lock);
+}
+
+static void kt_end_exit(struct mmpath_ctx *ctx)
+{
+	xa_store(&mmpath_ctxs, ctx->id, NULL, GFP_KERNEL);
+	mmpath_ctx_put(ctx);
+}
+
+static void kt_exit(struct mmpath_ctx *ctx)
+{
+	kt_begin_exit(ctx);
+	kt_end_exit(ctx);
+}
+
+/* Pages 0 to @nr - 1, in order. Returns how many are on the merged stack then. */
+static u64 kt_touch_all(struct mmpath_ctx *ctx, unsigned long nr)
+{
+	unsigned long i;
+
+	for (i = 0; i < nr; i++)
+		mmpath_log(ctx, kt_page(i));
+	mmpath_drain(ctx);
+	return mmpath_stack_footprint(&ctx->domains[0]->lru);
+}
+
+/* What was there before a fork is on the merged stack once; what was written after it is not. */
+static void kt_shared_once(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *parent = kt_parent(test, &dom), *child, *grandchild;
+	u64 cold;
+
+	KUNIT_EXPECT_EQ(test, kt_touch_all(parent, 10), 10);
+	child = kt_child(test, parent);
+	KUNIT_EXPECT_EQ(test, kt_touch_all(child, 10), 10);
+	cold = mmpath_mrc_cold(&dom->mrc, MMPATH_MRC_TOTAL);
+	KUNIT_EXPECT_EQ(test, cold, 10);
+	KUNIT_EXPECT_EQ(test, mmpath_mrc_misses(&dom->mrc, MMPATH_MRC_TOTAL, 0), 10);
+	mmpath_name_own(child, 1003, 1);
+	KUNIT_EXPECT_EQ(test, kt_touch_all(child, 10), 11);
+	KUNIT_EXPECT_EQ(test, kt_touch_all(parent, 10), 11);
+	grandchild = kt_child(test, child);
+	KUNIT_EXPECT_EQ(test, kt_touch_all(grandchild, 10), 11);
+	KUNIT_EXPECT_EQ(test, mmpath_name_of(grandchild, 1002), parent->id);
+	KUNIT_EXPECT_EQ(test, mmpath_name_of(grandchild, 1003), child->id);
+	KUNIT_EXPECT_EQ(test, mmpath_name_of(grandchild, 1004), parent->id);
+	/* what it maps is another thing than what the others have there */
+	mmpath_name_own(grandchild, 1000, 10);
+	KUNIT_EXPECT_EQ(test, kt_touch_all(grandchild, 10), 21);
+	kt_exit(grandchild);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 11);
+	kt_exit(child);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 10);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&dom->names));
+	kt_exit(parent);
+	mmpath_domain_destroy(dom);
+}
+
+/* The pages of a parent that has gone are its children's, and its id is nobody else's. */
+static void kt_parent_goes(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *parent = kt_parent(test, &dom), *child[2];
+	u32 id = parent->id;
+
+	child[0] = kt_child(test, parent);
+	child[1] = kt_child(test, parent);
+	kt_touch_all(parent, 10);
+	kt_exit(parent);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 0);
+	KUNIT_EXPECT_NULL(test, mmpath_ctx_by_id(id));
+	KUNIT_EXPECT_EQ(test, xa_insert(&mmpath_ctxs, id, &id, GFP_KERNEL), -EBUSY);
+	KUNIT_EXPECT_EQ(test, kt_touch_all(child[0], 10), 10);
+	KUNIT_EXPECT_EQ(test, kt_touch_all(child[1], 10), 10);
+	kt_exit(child[0]);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 10);
+	kt_exit(child[1]);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 0);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&dom->names));
+	/* nobody has the name any more */
+	KUNIT_EXPECT_EQ(test, xa_insert(&mmpath_ctxs, id, &id, GFP_KERNEL), 0);
+	xa_erase(&mmpath_ctxs, id);
+	mmpath_domain_destroy(dom);
+}
+
+/* A child touches a page and ends while its parent does. */
+static void kt_both_go(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *parent = kt_parent(test, &dom), *child = kt_child(test, parent);
+
+	kt_touch_all(parent, 10);
+	kt_begin_exit(parent);
+	KUNIT_EXPECT_EQ(test, kt_touch_all(child, 10), 10);
+	kt_exit(child);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 0);
+	kt_end_exit(parent);
+	mmpath_domain_destroy(dom);
+}
+
+/* What only its children have touched stays with a parent, until it unmaps that or goes. */
+static void kt_children_go(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *parent = kt_parent(test, &dom), *child = kt_child(test, parent);
+
+	KUNIT_EXPECT_EQ(test, kt_touch_all(child, 10), 10);
+	kt_exit(child);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 10);
+	mutex_lock(&parent->lock);
+	mmpath_domain_forget(dom, parent, 1000, 5);
+	mutex_unlock(&parent->lock);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 5);
+	kt_exit(parent);
+	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 0);
+	mmpath_domain_destroy(dom);
+}
+
+/* What a child has for itself is remembered up to a bound, and how many generations are. */
+static void kt_many_own(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx[MMPATH_GENERATIONS + 2] = { kt_parent(test, &dom) };
+	unsigned long i;
+
+	for (i = 1; i < ARRAY_SIZE(ctx); i++)
+		ctx[i] = kt_child(test, ctx[i - 1]);
+	KUNIT_EXPECT_EQ(test, mmpath_name_of(ctx[MMPATH_GENERATIONS], 0), ctx[0]->id);
+	i = MMPATH_GENERATIONS + 1;
+	KUNIT_EXPECT_EQ(test, mmpath_name_of(ctx[i], 0), ctx[i]->id);
+	/* neighbours are one range */
+	for (i = 0; i < 2 * MMPATH_MAX_ISLANDS; i++)
+		mmpath_name_own(ctx[1], i, 1);
+	KUNIT_EXPECT_EQ(test, ctx[1]->islands, 1);
+	for (; i < 4 * MMPATH_MAX_ISLANDS - 2; i += 2)
+		mmpath_name_own(ctx[1], i + 1, 1);
+	KUNIT_EXPECT_EQ(test, ctx[1]->islands, MMPATH_MAX_ISLANDS);
+	KUNIT_EXPECT_EQ(test, mmpath_name_of(ctx[1], i), ctx[0]->id);
+	KUNIT_EXPECT_EQ(test, mmpath_name_of(ctx[1], i - 1), ctx[1]->id);
+	mmpath_name_own(ctx[1], i + 1, 1);
+	KUNIT_EXPECT_EQ(test, mmpath_name_of(ctx[1], i), ctx[1]->id);
+	KUNIT_EXPECT_TRUE(test, mtree_empty(&ctx[1]->named));
+	for (i = ARRAY_SIZE(ctx); i--; )
+		kt_exit(ctx[i]);
+	mmpath_domain_destroy(dom);
+}
+
 static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_record_packing),
 	KUNIT_CASE(kt_log_full),
@@ -1043,6 +1231,11 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_untrack_waits),
 	KUNIT_CASE(kt_epoch_is_whole),
 	KUNIT_CASE(kt_borrowed_mm),
+	KUNIT_CASE(kt_shared_once),
+	KUNIT_CASE(kt_parent_goes),
+	KUNIT_CASE(kt_both_go),
+	KUNIT_CASE(kt_children_go),
+	KUNIT_CASE(kt_many_own),
 	{}
 };
 

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a page is known by in merged stacks: a name and the number of the page. The name is
+ * the id of a context; all pages of a program have that of its own, but for those that it has
+ * had from its parent and shares with it since the fork. These keep the name they have there:
+ *
+ *	parent, id 1	[ heap 1 ][ shm 1 ]
+ *	fork: id 2	[ heap 1 ][ shm 1 ]
+ *	2 writes and	[ 1 | 2 |1][ shm 1 ][ mmap 2 ]
+ *	maps
+ *
+ * So a page is on the stack of a domain once, whichever of them touches it. A page gets the
+ * name of the program itself where the program maps something, and with the first write to a
+ * private page, for that makes a copy. Every such write is a fault, and the hook in it tells,
+ * whatever the driver. (A record from before that is drained later counts as of the copy.)
+ *
+ * A parent's own pages keep their name, also those that it writes after the fork. So while a
+ * child still has what was there before, both count once. What programs share that do not have
+ * it from a fork counts once for each.
+ *
+ * An id stays taken as long as there is a name: the pages of a parent that has gone may be its
+ * children's. A name keeps that of the parent, MMPATH_GENERATIONS at most.
+ *
+ * Locks: a fault must not wait for ctx->lock. So the names of pages have a spinlock.
+ */
+#include <linux/maple_tree.h>
+#include <linux/memcontrol.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+#include "internal.h"
+
+/**
+ * mmpath_name_create() - a name for a context
+ * @ctx: the context, with an id; nobody else knows it
+ *
+ * Context: any. Return: 0 or -ENOMEM.
+ */
+int mmpath_name_create(struct mmpath_ctx *ctx)
+{
+	struct mmpath_name *name = kzalloc(sizeof(*name), MMPATH_GFP_ATTACH);
+
+	if (!name)
+		return -ENOMEM;
+	kref_init(&name->ref);
+	name->id = ctx->id;
+	ctx->name = name;
+	return 0;
+}
+
+static void mmpath_name_release(struct kref *ref)
+{
+	struct mmpath_name *name = container_of(ref, struct mmpath_name, ref);
+
+	mmpath_ctx_id_free(name->id);
+	kfree(name);
+}
+
+/**
+ * mmpath_name_destroy() - the end of a context
+ * @ctx: the context; may have no name yet
+ *
+ * Context: process context.
+ */
+void mmpath_name_destroy(struct mmpath_ctx *ctx)
+{
+	struct mmpath_name *name = ctx->name, *parent;
+
+	mtree_destroy(&ctx->named);
+	/* not by recursion */
+	for (; name; name = parent) {
+		parent = name->parent;
+		if (!kref_put(&name->ref, mmpath_name_release))
+			break;
+	}
+	ctx->name = NULL;
+}
+
+/* All pages have the context's own name from now on. */
+static void mmpath_disinherit(struct mmpath_ctx *ctx)
+{
+	mtree_destroy(&ctx->named);
+	mt_init(&ctx->named);
+	WRITE_ONCE(ctx->heir, 0);
+	ctx->spot.nr = 0;
+}
+
+/**
+ * mmpath_name_inherit() - what a child has is its parent's
+ * @ctx: the child's context, with a name; nobody else knows it
+ * @parent: its parent's
+ *
+ * Without memory, or after many generations, it is not. Context: parent->lock is held, for
+ * no page may get on a stack meanwhile.
+ */
+void mmpath_name_inherit(struct mmpath_ctx *ctx, struct mmpath_ctx *parent)
+{
+	struct mmpath_name *from = parent->name;
+
+	lockdep_assert_held(&parent->lock);
+	if (!from || from->depth == MMPATH_GENERATIONS)
+		return;
+	spin_lock(&parent->name_lock);
+	if (parent->heir && mtree_dup(&parent->named, &ctx->named, MMPATH_GFP_ATTACH))
+		goto out;
+	kref_get(&from->ref);
+	from->lent = true;
+	ctx->name->parent = from;
+	ctx->name->depth = from->depth + 1;
+	ctx->heir = parent->heir ?: parent->id;
+	ctx->islands = parent->islands;
+out:
+	spin_unlock(&parent->name_lock);
+}
+
+static bool mmpath_is_own(struct mmpath_ctx *ctx, u64 page)
+{
+	return mtree_load(&ctx->named, page) == xa_mk_value(ctx->id);
+}
+
+/* Only a range apart from all others makes the tree larger. */
+static bool mmpath_name_room(struct mmpath_ctx *ctx, u64 first, u64 last)
+{
+	if ((first && mmpath_is_own(ctx, first - 1)) || mmpath_is_own(ctx, last + 1))
+		return true;
+	return ctx->islands++ < MMPATH_MAX_ISLANDS;
+}
+
+static void __mmpath_name_own(struct mmpath_ctx *ctx, u64 first, u64 last)
+{
+	lockdep_assert_held(&ctx->name_lock);
+	if (!ctx->heir || (first == last && mmpath_is_own(ctx, first)))
+		return;
+	ctx->spot.nr = 0;
+	if (!mmpath_name_room(ctx, first, last) ||
+	    mtree_store_range(&ctx->named, first, last, xa_mk_value(ctx->id), MMPATH_GFP_NOWAIT))
+		mmpath_disinherit(ctx);
+}
+
+/**
+ * mmpath_name_own() - pages are the program's own from now on
+ * @ctx: its context
+ * @first: number of the first one
+ * @nr: how many
+ *
+ * Where there is no memory to remember that, it shares none from now on.
+ * Context: any but interrupts; takes ctx->name_lock. Allocates without waiting.
+ */
+void mmpath_name_own(struct mmpath_ctx *ctx, u64 first, u64 nr)
+{
+	struct mem_cgroup *memcg, *old;
+
+	if (!READ_ONCE(ctx->heir) || !nr)
+		return;
+	memcg = get_mem_cgroup_from_mm(ctx->mm);
+	old = set_active_memcg(memcg);
+	spin_lock(&ctx->name_lock);
+	__mmpath_name_own(ctx, first, first + nr - 1);
+	spin_unlock(&ctx->name_lock);
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+}
+
+static void mmpath_name_find(struct mmpath_ctx *ctx, u64 page)
+{
+	MA_STATE(mas, &ctx->named, page, page);
+	void *entry;
+
+	lockdep_assert_held(&ctx->name_lock);
+	mas_lock(&mas);
+	entry = mas_walk(&mas);
+	mas_unlock(&mas);
+	ctx->spot.first = mas.index;
+	ctx->spot.nr = mas.last - mas.index + 1 ?: U64_MAX;
+	ctx->spot.id = entry ? xa_to_value(entry) : ctx->heir;
+}
+
+/**
+ * mmpath_name_of() - by which name a page is known
+ * @ctx: whose page it is
+ * @page: its number
+ *
+ * Context: any but interrupts; takes ctx->name_lock.
+ * Return: the id of the context whose it is or was first.
+ */
+u32 mmpath_name_of(struct mmpath_ctx *ctx, u64 page)
+{
+	u32 id = ctx->id;
+
+	if (likely(!READ_ONCE(ctx->heir)))
+		return id;
+	spin_lock(&ctx->name_lock);
+	if (ctx->heir && page - ctx->spot.first >= ctx->spot.nr)
+		mmpath_name_find(ctx, page);
+	if (ctx->heir)
+		id = ctx->spot.id;
+	spin_unlock(&ctx->name_lock);
+	return id;
+}
+
+/*
+ * Which names of parents are in use in a domain, and by how many. Without memory a name counts
+ * for fewer than have it: its pages are forgotten too early, and new when they are touched.
+ */
+
+static unsigned long mmpath_name_users(struct mmpath_domain *dom, u32 id)
+{
+	return xa_to_value(xa_load(&dom->names, id) ?: xa_mk_value(0));
+}
+
+/**
+ * mmpath_names_join() - a context joins a domain
+ * @dom: the domain, whose lock is held
+ * @ctx: the context
+ */
+void mmpath_names_join(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
+{
+	struct mmpath_name *name = ctx->name ? ctx->name->parent : NULL;
+
+	lockdep_assert_held(&dom->lock);
+	for (; name; name = name->parent)
+		xa_store(&dom->names, name->id,
+			 xa_mk_value(mmpath_name_users(dom, name->id) + 1), MMPATH_GFP_NOWAIT);
+}
+
+static void mmpath_name_forget(struct mmpath_domain *dom, const struct mmpath_name *name)
+{
+	mmpath_stack_forget(&dom->lru, (u64)name->id << MMPATH_VPN_BITS, MMPATH_VPN_MASK + 1);
+}
+
+/**
+ * mmpath_names_forget() - forget what a context shares with its parents
+ * @dom: the domain, whose lock is held
+ * @ctx: the context
+ */
+void mmpath_names_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
+{
+	const struct mmpath_name *name = READ_ONCE(ctx->heir) ? ctx->name->parent : NULL;
+
+	lockdep_assert_held(&dom->lock);
+	for (; name; name = name->parent)
+		mmpath_name_forget(dom, name);
+}
+
+/**
+ * mmpath_names_leave() - a context leaves a domain
+ * @dom: the domain, whose lock is held
+ * @ctx: the context
+ *
+ * The pages of a parent that is not there itself go with the last of its children.
+ */
+void mmpath_names_leave(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
+{
+	struct mmpath_name *name = ctx->name ? ctx->name->parent : NULL;
+	unsigned long users;
+
+	lockdep_assert_held(&dom->lock);
+	for (; name; name = name->parent) {
+		users = mmpath_name_users(dom, name->id);
+		if (users > 1) {
+			xa_store(&dom->names, name->id, xa_mk_value(users - 1),
+				 MMPATH_GFP_NOWAIT);
+			continue;
+		}
+		xa_erase(&dom->names, name->id);
+		if (!mmpath_ctx_id_in(name->id, dom))
+			mmpath_name_forget(dom, name);
+	}
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A page that processes share since a fork is in memory once, and counts once in the curve of
+ * their cgroup, however many of them touch it.
+ *
+ * A program maps and fills its pages, and forks children that read them, one after another and
+ * as often as they are told to. To tell them is left to the program's own parent, for in one of
+ * the cases it ends as soon as they are there.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "path_util.h"
+
+#define CHILDREN	4
+#define ROUNDS		3
+#define BYTES		(pages * PAGE)
+
+/* What processes have beside: their stacks, what they write of their libraries' data */
+#define MAX_OTHER	(64UL * (CHILDREN + 2))
+
+static size_t pages = 2048;
+
+/* @own: quarters of its pages that each child has for itself in the end */
+struct family {
+	const char *name;
+	int flags;
+	bool (*begin)(char *p);		/* of each child */
+	unsigned int own;
+	bool leaves;
+};
+
+/* One end of each for the child. */
+struct turns {
+	int go[2], gone[2];
+};
+
+static bool just_read(char *p)
+{
+	return true;
+}
+
+static bool write_half(char *p)
+{
+	size_t i;
+
+	for (i = 0; i < pages; i += 2)
+		p[i * PAGE + 1] = 1;
+	return true;
+}
+
+static bool map_half(char *p)
+{
+	return mmap(p, BYTES / 2, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0) == p;
+}
+
+static const struct family families[] = {
+	{ "private memory", MAP_PRIVATE, just_read, 0 },
+	{ "shared memory", MAP_SHARED, just_read, 0 },
+	{ "private memory of a program that has gone", MAP_PRIVATE, just_read, 0, true },
+	{ "shared memory of a program that has gone", MAP_SHARED, just_read, 0, true },
+	{ "private memory, half of it written", MAP_PRIVATE, write_half, 2 },
+	{ "shared memory, half of it written", MAP_SHARED, write_half, 0 },
+	{ "private memory, half of it mapped anew", MAP_PRIVATE, map_half, 2 },
+};
+
+static void read_all(__volatile__ char *p)
+{
+	size_t i;
+
+	for (i = 0; i < pages; i++)
+		(void)p[i * PAGE];
+}
+
+static int serve(const struct family *f, char *p, struct turns *turns)
+{
+	char c;
+
+	if (!f->begin(p))
+		return KSFT_FAIL;
+	while (read(turns->go[0], &c, 1) == 1) {
+		read_all(p);
+		if (write(turns->gone[1], &c, 1) != 1)
+			return KSFT_FAIL;
+	}
+	return KSFT_PASS;
+}
+
+/* All children there are; false if one of them has failed. */
+static bool reap(void)
+{
+	bool good = true;
+	int status;
+
+	while (wait(&status) > 0)
+		good &= WIFEXITED(status) && !WEXITSTATUS(status);
+	return good;
+}
+
+static int program(const struct family *f, struct turns *turns)
+{
+	char *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, f->flags | MAP_ANONYMOUS, -1, 0);
+	size_t i;
+	pid_t pid;
+
+	if (p == MAP_FAILED)
+		return KSFT_FAIL;
+	for (i = 0; i < pages; i++)
+		p[i * PAGE] = 1;
+	for (i = 0; i < CHILDREN; i++) {
+		pid = fork();
+		if (pid < 0)
+			return KSFT_FAIL;
+		if (!pid)
+			_exit(serve(f, p, &turns[i]));
+	}
+	return f->leaves || reap() ? KSFT_PASS : KSFT_FAIL;
+}
+
+static bool take_turns(struct turns *turns)
+{
+	char c = 'g';
+	int i;
+
+	for (i = 0; i < ROUNDS * CHILDREN; i++)
+		if (write(turns[i % CHILDREN].go[1], &c, 1) != 1 ||
+		    read(turns[i % CHILDREN].gone[0], &c, 1) != 1)
+			return false;
+	return true;
+}
+
+/* Of a pipe, the end that others read from or write to. */
+static void close_ends(struct turns *turns, bool ours)
+{
+	int i;
+
+	for (i = 0; i < CHILDREN; i++) {
+		close(turns[i].go[ours]);
+		close(turns[i].gone[!ours]);
+	}
+}
+
+static int run_family(void *arg)
+{
+	const struct family *f = arg;
+	struct turns turns[CHILDREN];
+	bool good;
+	pid_t pid;
+	int i;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	signal(SIGPIPE, SIG_IGN);
+	for (i = 0; i < CHILDREN; i++)
+		if (pipe(turns[i].go) || pipe(turns[i].gone))
+			return KSFT_FAIL;
+	pid = fork();
+	if (!pid) {
+		close_ends(turns, true);
+		_exit(program(f, turns));
+	}
+	close_ends(turns, false);
+	if (f->leaves)
+		waitpid(pid, &i, 0);
+	good = pid > 0 && take_turns(turns);
+	close_ends(turns, true);
+	return reap() && good ? KSFT_PASS : KSFT_FAIL;
+}
+
+static bool about(const char *what, unsigned long is, unsigned long least, unsigned long most)
+{
+	bool good = is >= least && is <= most;
+
+	if (!good)
+		ksft_print_msg("%s: %lu, not %lu to %lu\n", what, is, least, most);
+	return good;
+}
+
+static bool counted_once(const struct family *f, const struct path_curve *c)
+{
+	unsigned long all = pages + CHILDREN * pages * f->own / 4;
+	unsigned long read = (ROUNDS * CHILDREN - 1) * pages, half, end;
+	bool good = about("footprint", c->footprint, all, all + MAX_OTHER);
+
+	half = path_curve_misses(c, pages / 2);
+	end = path_curve_misses(c, all + MAX_OTHER);
+	/*
+	 * All that is read, by the first child too if its parent is there. Some of it was
+	 * accessible when it was forked.
+	 */
+	if (!f->own)
+		good &= about("misses in half of it", half, read - read / 10, read + 2 * pages);
+	return good & about("misses in all of it", end, 0, pages / 50);
+}
+
+static void test_family(const struct family *f)
+{
+	char *cg = path_cg(NULL, "shared"), *text = NULL;
+	int ret = path_run(cg, run_family, (void *)f, 60);
+	struct path_curve c;
+
+	if (path_eq(ret, KSFT_PASS)) {
+		text = path_cg_slurp(cg, "memory.path.mrc");
+		ret = text && path_parse_curve(text, &c) ? KSFT_PASS : KSFT_FAIL;
+	}
+	if (!ret) {
+		ret = counted_once(f, &c) ? KSFT_PASS : KSFT_FAIL;
+		free(c.misses);
+	}
+	ksft_test_result_report(ret, "%s\n", f->name);
+	free(text);
+	path_cg_remove(cg);
+}
+
+int main(void)
+{
+	size_t i;
+
+	path_start(ARRAY_SIZE(families), 120);
+	if (path_slow())
+		pages = 1024;
+	path_save(PATH_THP);
+	path_write(PATH_THP, "never");
+	path_exact(16);
+	/* code and stack fall out of so small a buffer all the time: the filter knows them */
+	path_set(PATH_EMUL "filter_entries", "64");
+	path_set("enabled", "0");
+	path_set("enabled", "1");
+	for (i = 0; i < ARRAY_SIZE(families); i++)
+		test_family(&families[i]);
+	ksft_finished();
+}
