@@ -9,7 +9,7 @@ struct size_options {
 	bool json;
 };
 
-/* What programs share is on the stack once for each. */
+/* What programs have mapped on their own is on the stack once for each, see mm-path/name.c. */
 static uint64_t programs_now(const struct cgroup *cgroup)
 {
 	struct keyed stat;
@@ -26,8 +26,8 @@ static void print_sharing(const struct cgroup *cgroup)
 	uint64_t programs = programs_now(cgroup);
 
 	if (programs > 1)
-		printf("%llu programs: a page that several of them share counts once for each,\n"
-		       "so what they share makes all these sizes too large\n",
+		printf("%llu programs: a page that several of them share counts once if they have it\n"
+		       "from a fork; else, as of a file, once for each, and these sizes are too large\n",
 		       (unsigned long long)programs);
 }
 
@@ -118,7 +118,8 @@ const struct command cmd_size = {
 		"                would do (256M)\n"
 		"  --window W    total, recent or epoch, as in pathctl mrc\n"
 		"  --json\n\n"
-		"First touches are no misses here: no memory avoids them. A page that several\n"
-		"programs of the cgroup share counts once for each.\n",
+		"First touches are no misses here: no memory avoids them. A page that programs\n"
+		"of the cgroup share since a fork counts once; one that several of them have\n"
+		"mapped on their own, as a part of a file, counts once for each.\n",
 	.run = run,
 };
