@@ -243,11 +243,14 @@ static bool wait_epochs(const struct family *f, long long more)
 
 static bool wait_ready(unsigned long n)
 {
-	int i, most = path_slow() ? 16000 : 6000;
+	unsigned long end = path_hangs_at(60);
 
-	for (i = 0; i < most && __atomic_load_n(&shared->ready, __ATOMIC_RELAXED) < n; i++)
+	while (__atomic_load_n(&shared->ready, __ATOMIC_RELAXED) < n) {
+		if (path_now_ms() > end)
+			return false;
 		path_sleep_ms(20);
-	return i < most;
+	}
+	return true;
 }
 
 /* The files */

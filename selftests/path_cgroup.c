@@ -603,7 +603,7 @@ static int start_short(void *arg)
 
 static bool wait_settled(const char *cg)
 {
-	unsigned long end = path_now_ms() + 20000;
+	unsigned long end = path_hangs_at(20);
 
 	while (stat_of(cg, "settling") != 0 && path_now_ms() < end)
 		path_sleep_ms(20);

@@ -380,7 +380,7 @@ static int t_late(void)
 static int t_paused(void)
 {
 	const unsigned long pages = 8192;
-	unsigned long end = path_now_ms() + 20000;
+	unsigned long end = path_hangs_at(20);
 	char *p = path_map(pages * PAGE, false);
 	struct path_region r;
 	bool good;

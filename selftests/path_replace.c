@@ -212,11 +212,14 @@ static int hold(void *arg)
 
 static bool wait_count(const unsigned long *what, unsigned long n)
 {
-	int i, most = path_slow() ? 16000 : 6000;
+	unsigned long end = path_hangs_at(60);
 
-	for (i = 0; i < most && counted(what) < n; i++)
+	while (counted(what) < n) {
+		if (path_now_ms() > end)
+			return false;
 		path_sleep_ms(20);
-	return i < most;
+	}
+	return true;
 }
 
 static bool wait_ready(unsigned long n)

@@ -33,7 +33,7 @@
  * The next scan: a scan takes one part in 128 of the time at most, and it takes
  * long when the host is busy.
  */
-#define SCAN_MS		15000
+#define SCAN_SECONDS	15
 
 #ifndef MADV_COLD
 #define MADV_COLD	20
@@ -134,7 +134,7 @@ static bool tracked(void)
 /* Or after some epochs? */
 static bool soon(bool (*round)(void))
 {
-	unsigned long long end = path_now_ms() + SCAN_MS;
+	unsigned long end = path_hangs_at(SCAN_SECONDS);
 	long long made;
 
 	do {
@@ -764,7 +764,7 @@ static int t_escaped(void)
 	/* the windows need not begin where the mapping does */
 	if (*word(nr - 1) != nr - 1)
 		return KSFT_FAIL;
-	end = path_now_ms() + SCAN_MS;
+	end = path_hangs_at(SCAN_SECONDS);
 	while (stat_of("escaped") - escaped < (long long)nr / 2) {
 		if (path_now_ms() > end) {
 			ksft_print_msg("%lld pages escaped\n", stat_of("escaped") - escaped);

@@ -335,6 +335,17 @@ bool path_slow(void)
 	return !access("/sys/kernel/debug/kmemleak", F_OK);
 }
 
+/* On a host that has other work, too, time goes by in which the guest does not run. */
+static unsigned int patience(unsigned int seconds)
+{
+	return seconds * (path_slow() ? 32 : 4);
+}
+
+unsigned long path_hangs_at(unsigned int seconds)
+{
+	return path_now_ms() + patience(seconds) * 1000UL;
+}
+
 void path_open(unsigned int seconds)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGSEGV, SIGBUS,
@@ -353,7 +364,7 @@ void path_open(unsigned int seconds)
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		signal(signals[i], on_signal);
 	signal(SIGPIPE, SIG_IGN);
-	alarm(path_slow() ? seconds * 8 : seconds);
+	alarm(patience(seconds));
 	path_write(PATH_CGROUP "/cgroup.subtree_control", "+memory");
 }
 
@@ -634,7 +645,7 @@ bool path_tracks(const char *cg, pid_t pid)
 
 bool path_wait_tracks(const char *cg, pid_t pid, bool want)
 {
-	unsigned long end = path_now_ms() + (path_slow() ? 240000 : 60000);
+	unsigned long end = path_hangs_at(60);
 
 	while (path_tracks(cg, pid) != want) {
 		if (path_now_ms() > end)
@@ -649,7 +660,7 @@ bool path_wait_tracks(const char *cg, pid_t pid, bool want)
 
 bool path_wait_contexts(const char *cg, long long want)
 {
-	unsigned long end = path_now_ms() + (path_slow() ? 240000 : 60000);
+	unsigned long end = path_hangs_at(60);
 
 	while (path_cg_key(cg, "memory.path.stat", "contexts") != want) {
 		if (path_now_ms() > end)
@@ -697,7 +708,7 @@ pid_t path_spawn(const char *cg, int (*fn)(void *arg), void *arg)
 
 int path_wait(pid_t pid, unsigned int seconds)
 {
-	unsigned long end = path_now_ms() + seconds * (path_slow() ? 8000 : 1000);
+	unsigned long end = path_hangs_at(seconds);
 	int status;
 
 	while (waitpid(pid, &status, WNOHANG) == 0) {

@@ -42,6 +42,8 @@ static inline void path_start(unsigned int plan, unsigned int seconds)
 void path_restore(void);
 /* A kernel full of checks: expect a tenth of the speed. */
 bool path_slow(void);
+/* The path_now_ms() at which what takes a kernel so many seconds at most must be a hang. */
+unsigned long path_hangs_at(unsigned int seconds);
 
 /*
  * What a case rests on. What does not hold is printed with its place and its values.

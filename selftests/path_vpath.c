@@ -447,7 +447,7 @@ static void test_thin(void)
 /* Is all that was logged drained, but for @left records? Waits for it. */
 static bool drained(long long logged, long long records, long long left)
 {
-	unsigned long until = path_now_ms() + 20000;
+	unsigned long until = path_hangs_at(20);
 
 	do {
 		if (path_get(PATH_VPATH "logged") - logged -
