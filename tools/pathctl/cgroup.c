@@ -237,6 +237,18 @@ bool cgroup_is_tracked(const struct cgroup *cgroup)
 	return cgroup_u64(cgroup, "memory.path.track", &track) && track;
 }
 
+/* How many programs it tracks now. */
+uint64_t cgroup_programs(const struct cgroup *cgroup)
+{
+	struct keyed stat;
+	uint64_t programs;
+
+	cgroup_keyed(cgroup, "memory.path.stat", &stat);
+	programs = keyed_u64(&stat, "contexts", 0);
+	keyed_free(&stat);
+	return programs;
+}
+
 /* Some program has not run long enough for what tracking costs, and the curve, to say much. */
 bool cgroup_settling(const struct cgroup *cgroup)
 {

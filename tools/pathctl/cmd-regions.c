@@ -54,27 +54,16 @@ static void keep_pid(struct regions *regions, uint64_t pid)
 	*regions = only;
 }
 
-static uint64_t tracked_programs(const struct cgroup *cgroup)
-{
-	struct keyed stat;
-	uint64_t programs;
-
-	cgroup_keyed(cgroup, "memory.path.stat", &stat);
-	programs = keyed_u64(&stat, "contexts", 0);
-	keyed_free(&stat);
-	return programs;
-}
-
 /*
  * Reads the regions, and returns how many programs have some that the kernel does not show:
  * those that were there before and are after it.
  */
 static uint64_t read_regions(struct regions *regions, const struct cgroup *cgroup)
 {
-	uint64_t before = tracked_programs(cgroup), after, shown;
+	uint64_t before = cgroup_programs(cgroup), after, shown;
 
 	regions_read(regions, cgroup);
-	after = tracked_programs(cgroup);
+	after = cgroup_programs(cgroup);
 	shown = regions_programs(regions);
 	if (after < before)
 		before = after;

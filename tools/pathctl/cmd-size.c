@@ -10,24 +10,13 @@ struct size_options {
 };
 
 /* What programs have mapped on their own is on the stack once for each, see mm-path/name.c. */
-static uint64_t programs_now(const struct cgroup *cgroup)
-{
-	struct keyed stat;
-	uint64_t programs;
-
-	cgroup_keyed(cgroup, "memory.path.stat", &stat);
-	programs = keyed_u64(&stat, "contexts", 0);
-	keyed_free(&stat);
-	return programs;
-}
-
 static void print_sharing(const struct cgroup *cgroup)
 {
-	uint64_t programs = programs_now(cgroup);
+	uint64_t programs = cgroup_programs(cgroup);
 
 	if (programs > 1)
 		printf("%llu programs: a page that several of them share counts once if they have it\n"
-		       "from a fork; else, as of a file, once for each, and these sizes are too large\n",
+		       "from a fork; else, as of a file, once for each, and the sizes are too large\n",
 		       (unsigned long long)programs);
 }
 
@@ -52,7 +41,7 @@ static json_t *all_json(const struct curve *curve, const struct cgroup *cgroup,
 
 	json_object_set_new(object, "cgroup", json_text(cgroup->name));
 	json_object_set_new(object, "coverage", coverage_json(cgroup));
-	json_object_set_new(object, "programs", json_u64(programs_now(cgroup)));
+	json_object_set_new(object, "programs", json_u64(cgroup_programs(cgroup)));
 	return object;
 }
 

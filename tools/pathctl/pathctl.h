@@ -203,6 +203,7 @@ bool cgroup_u64(const struct cgroup *cgroup, const char *file, uint64_t *value);
 bool cgroup_memory_now(const struct cgroup *cgroup, const char **what, uint64_t *bytes);
 bool cgroup_keyed(const struct cgroup *cgroup, const char *file, struct keyed *keyed);
 bool cgroup_is_tracked(const struct cgroup *cgroup);
+uint64_t cgroup_programs(const struct cgroup *cgroup);
 bool cgroup_settling(const struct cgroup *cgroup);
 struct cgroup *cgroups_tracked(size_t *count);
 void cgroups_free(struct cgroup *cgroups, size_t count);
