@@ -19,31 +19,9 @@
 #include <linux/mmpath.h>
 #include "path_util.h"
 
-#define DEV		"/dev/mmpath"
 #define NR_PAGES	512UL
 #define NOBODY		65534
 #define BASE		0x100000000000UL	/* where nothing is mapped */
-
-static int open_dev(void)
-{
-	int fd = open(DEV, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		ksft_exit_fail_msg(DEV ": %s\n", strerror(errno));
-	return fd;
-}
-
-/* 0 or -errno */
-static int track(int dev, pid_t pid)
-{
-	int pidfd = syscall(SYS_pidfd_open, pid, 0), ret;
-
-	if (pidfd < 0)
-		return -errno;
-	ret = ioctl(dev, MMPATH_IOC_TRACK, &pidfd) ? -errno : 0;
-	close(pidfd);
-	return ret;
-}
 
 static int view(int dev, __u32 which)
 {
@@ -173,8 +151,9 @@ static void test_track(void)
 
 	/* before the device is open: the program must not hold it */
 	run(&prog);
-	dev = open_dev();
-	good = path_eq(track(dev, prog.pid), 0) && path_eq(track(dev, prog.pid), 0) &&
+	dev = path_dev_open();
+	good = path_eq(path_dev_track(dev, prog.pid), 0) &&
+	       path_eq(path_dev_track(dev, prog.pid), 0) &&
 	       path_true(wait_contexts(1)) && path_true(tell(&prog, 'r')) &&
 	       path_true(tell(&prog, 'w'));
 	good = good && path_true(curve_of(dev, &c)) && path_ge(c.records, 2 * NR_PAGES) &&
@@ -199,9 +178,9 @@ static void test_track(void)
 
 static int hold(void *arg)
 {
-	int dev = open_dev();
+	int dev = path_dev_open();
 
-	if (track(dev, *(pid_t *)arg))
+	if (path_dev_track(dev, *(pid_t *)arg))
 		return KSFT_FAIL;
 	pause();
 	return KSFT_FAIL;
@@ -229,21 +208,21 @@ static void test_killed_owner(void)
 /* Somebody who was handed the open device, but has no rights on the program */
 static int as_nobody(void *arg)
 {
-	int dev = open_dev(), ret;
+	int dev = path_dev_open(), ret;
 	struct program prog;
 
 	if (setgid(NOBODY) || setuid(NOBODY))
 		return KSFT_SKIP;
 	prctl(PR_SET_DUMPABLE, 1);
-	if (open(DEV, O_RDWR) >= 0)
+	if (open(PATH_DEV, O_RDWR) >= 0)
 		return KSFT_FAIL;
-	ret = track(dev, *(pid_t *)arg);
+	ret = path_dev_track(dev, *(pid_t *)arg);
 	if (ret != -EPERM && ret != -EACCES) {
 		ksft_print_msg("tracks a program of root: %d\n", ret);
 		return KSFT_FAIL;
 	}
 	run(&prog);
-	ret = track(dev, prog.pid);
+	ret = path_dev_track(dev, prog.pid);
 	if (ret)
 		ksft_print_msg("does not track its own: %d\n", ret);
 	end(&prog);
@@ -272,14 +251,14 @@ static bool is(const char *what, int got, int want)
 
 static void test_bad_track(void)
 {
-	int dev = open_dev(), fd = -1, status;
+	int dev = path_dev_open(), fd = -1, status;
 	struct program prog;
 	bool good;
 
 	good = is("no pidfd", ioctl(dev, MMPATH_IOC_TRACK, &fd) ? -errno : 0, -EBADF);
 	fd = 1;
 	good &= is("stdout", ioctl(dev, MMPATH_IOC_TRACK, &fd) ? -errno : 0, -EBADF);
-	good &= is("a kernel thread", track(dev, 2), -ESRCH);
+	good &= is("a kernel thread", path_dev_track(dev, 2), -ESRCH);
 	run(&prog);
 	fd = syscall(SYS_pidfd_open, prog.pid, 0);
 	path_set("enabled", "0");
@@ -297,7 +276,7 @@ static void test_bad_track(void)
 static void test_bad(void)
 {
 	struct mmpath_event ev = { .addr = BASE };
-	int dev = open_dev();
+	int dev = path_dev_open();
 	bool good;
 
 	good = is("unknown ioctl", ioctl(dev, _IO(MMPATH_IOC, 99)) ? -errno : 0, -ENOTTY);
@@ -361,7 +340,7 @@ static void test_record(void)
 	struct mmpath_event *ev = calloc(16384, sizeof(*ev));
 	struct pollfd poller = { .events = POLLIN };
 	struct program prog;
-	int dev = open_dev();
+	int dev = path_dev_open();
 	size_t n;
 	bool good;
 
@@ -370,7 +349,7 @@ static void test_record(void)
 	ioctl(dev, MMPATH_IOC_RECORD);
 	fcntl(dev, F_SETFL, O_NONBLOCK);
 	run(&prog);
-	good &= path_true(tell(&prog, 'w')) && path_eq(track(dev, prog.pid), 0);
+	good &= path_true(tell(&prog, 'w')) && path_eq(path_dev_track(dev, prog.pid), 0);
 	read_all(dev, ev, 16384);
 	good &= path_eq(poll(&poller, 1, 0), 0);
 	tell(&prog, 'w');
@@ -416,9 +395,9 @@ static void test_ends(void)
 
 	run(&prog);
 	run(&next);
-	dev = open_dev();
+	dev = path_dev_open();
 	ioctl(dev, MMPATH_IOC_RECORD);
-	good = path_eq(poll_now(dev), 0) && path_eq(track(dev, prog.pid), 0);
+	good = path_eq(poll_now(dev), 0) && path_eq(path_dev_track(dev, prog.pid), 0);
 	fflush(stdout);
 	for (i = 0; i < 2; i++) {
 		reader[i] = fork();
@@ -433,7 +412,7 @@ static void test_ends(void)
 	ksft_test_result(good && path_eq(ret, KSFT_PASS),
 			 "two readers get all until the last program has ended\n");
 	good = path_eq(poll_now(dev), POLLHUP) && path_eq(read(dev, &ev, sizeof(ev)), 0) &&
-	       path_eq(track(dev, next.pid), 0) && path_eq(poll_now(dev) & POLLHUP, 0);
+	       path_eq(path_dev_track(dev, next.pid), 0) && path_eq(poll_now(dev) & POLLHUP, 0);
 	ksft_test_result(good, "POLLHUP then, but not when there is another one\n");
 	end(&next);
 	close(dev);
@@ -482,10 +461,10 @@ static int start_replay(int *dev, const struct replay *r)
 {
 	int ret;
 
-	*dev = open_dev();
+	*dev = path_dev_open();
 	if (r->record && ioctl(*dev, MMPATH_IOC_RECORD))
 		return -errno;
-	ret = track(*dev, getpid());
+	ret = path_dev_track(*dev, getpid());
 	if (ret)
 		ksft_print_msg("cannot track itself: %d\n", ret);
 	return ret;
@@ -752,8 +731,8 @@ static void test_replay(void)
 int main(void)
 {
 	path_start(21, 60);
-	if (access(DEV, F_OK))
-		ksft_exit_skip("no " DEV "\n");
+	if (access(PATH_DEV, F_OK))
+		ksft_exit_skip("no " PATH_DEV "\n");
 	path_exact(16);
 	test_track();
 	test_killed_owner();

@@ -355,18 +355,11 @@ int main(void)
 	}
 	path_save(PATH_THP);
 	path_write(PATH_THP, "never");
-	path_exact(16);
-	/* code and stack fall out of so small a buffer all the time: the filter knows them */
-	path_set(PATH_EMUL "filter_entries", "64");
-	path_set("enabled", "0");
-	path_set("enabled", "1");
+	path_exact_filtered(16);
 	test_memories();
 	test_ways("misses", rounds * pages);
 	/* all pages are in the buffer when they go */
-	path_exact(2 * pages);
-	path_set(PATH_EMUL "filter_entries", "64");
-	path_set("enabled", "0");
-	path_set("enabled", "1");
+	path_exact_filtered(2 * pages);
 	test_ways("buffered", 0);
 	ksft_finished();
 }

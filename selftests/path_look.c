@@ -13,13 +13,11 @@
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/mmpath.h>
 #include "path_util.h"
 
-#define DEV		"/dev/mmpath"
 #define NR_PAGES	256UL	/* fewer than half a log has */
 #define NOBODY		65534
 
@@ -304,26 +302,6 @@ static void test_cgroup(void)
 
 /* Sessions */
 
-static int open_dev(void)
-{
-	int fd = open(DEV, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		ksft_exit_fail_msg(DEV ": %s\n", strerror(errno));
-	return fd;
-}
-
-static int track(int dev, pid_t pid)
-{
-	int pidfd = syscall(SYS_pidfd_open, pid, 0), ret;
-
-	if (pidfd < 0)
-		return -errno;
-	ret = ioctl(dev, MMPATH_IOC_TRACK, &pidfd) ? -errno : 0;
-	close(pidfd);
-	return ret;
-}
-
 static long long contexts(int dev)
 {
 	__u32 which = MMPATH_VIEW_STAT;
@@ -347,19 +325,19 @@ static int track_as_nobody(void *arg)
 
 	if (!become_nobody())
 		return KSFT_SKIP;
-	return path_eq(track(s->dev, s->prog.pid), 0) ? KSFT_PASS : KSFT_FAIL;
+	return path_eq(path_dev_track(s->dev, s->prog.pid), 0) ? KSFT_PASS : KSFT_FAIL;
 }
 
 /* What is left of it when its program has executed another, one that cannot be dumped, another */
 static void test_session(bool nobody)
 {
-	struct session s = { .dev = open_dev() };
+	struct session s = { .dev = path_dev_open() };
 	long long left = nobody ? 0 : 1;
 	bool good;
 
 	run(&s.prog, true);
 	good = nobody ? path_eq(in_child(track_as_nobody, &s), KSFT_PASS) :
-	       path_eq(track(s.dev, s.prog.pid), 0);
+	       path_eq(path_dev_track(s.dev, s.prog.pid), 0);
 	good = good && path_eq(contexts(s.dev), 1) && path_true(tell_to_execute(&s.prog, 'r')) &&
 	       path_eq(contexts(s.dev), 1);
 	ksft_test_result(good, "a session %sgoes with an executed program\n",
@@ -377,12 +355,13 @@ static int record_inside(void *arg)
 {
 	struct mmpath_event ev[64];
 	struct program prog;
-	int dev = open_dev();
+	int dev = path_dev_open();
 	ssize_t got;
 	bool good;
 
 	run(&prog, false);
-	good = path_eq(ioctl(dev, MMPATH_IOC_RECORD), 0) && path_eq(track(dev, prog.pid), 0) &&
+	good = path_eq(ioctl(dev, MMPATH_IOC_RECORD), 0) &&
+	       path_eq(path_dev_track(dev, prog.pid), 0) &&
 	       path_true(tell(&prog, 't'));
 	got = good ? read(dev, ev, sizeof(ev)) : -1;
 	good = path_ge(got, sizeof(*ev)) && path_eq(ev[0].pid, prog.pid) && path_lt(prog.pid, 10);
@@ -419,8 +398,8 @@ int main(int argc, char **argv)
 		return serve(atoi(argv[2]), atoi(argv[3]));
 	}
 	path_start(10, 60);
-	if (access(DEV, F_OK))
-		ksft_exit_skip("no " DEV "\n");
+	if (access(PATH_DEV, F_OK))
+		ksft_exit_skip("no " PATH_DEV "\n");
 	path_exact(16);
 	path_set("epoch_ms", "100");
 	copy_self(readable, 0555);

@@ -5,15 +5,18 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mmpath.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -433,6 +436,36 @@ void path_exact(unsigned int pab_entries)
 	path_set("group_pages", "16");
 	path_set("sample_pages", "0");
 	path_set("enabled", "1");
+}
+
+void path_exact_filtered(unsigned int pab_entries)
+{
+	path_exact(pab_entries);
+	path_set(PATH_EMUL "filter_entries", "64");
+	path_set("enabled", "0");
+	path_set("enabled", "1");
+}
+
+/* /dev/mmpath */
+
+int path_dev_open(void)
+{
+	int fd = open(PATH_DEV, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		ksft_exit_fail_msg(PATH_DEV ": %s\n", strerror(errno));
+	return fd;
+}
+
+int path_dev_track(int dev, pid_t pid)
+{
+	int pidfd = syscall(SYS_pidfd_open, pid, 0), ret;
+
+	if (pidfd < 0)
+		return -errno;
+	ret = ioctl(dev, MMPATH_IOC_TRACK, &pidfd) ? -errno : 0;
+	close(pidfd);
+	return ret;
 }
 
 /* cgroups */

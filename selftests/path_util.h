@@ -15,6 +15,7 @@
 
 #define PATH_SYSFS	"/sys/kernel/mm/path/"
 #define PATH_CGROUP	"/sys/fs/cgroup"
+#define PATH_DEV	"/dev/mmpath"
 #define PATH_THP	"/sys/kernel/mm/transparent_hugepage/enabled"
 #define PATH_EMUL	"drivers/emul/"
 #define PATH_VPATH	"drivers/vpath/"
@@ -84,6 +85,8 @@ void path_save(const char *file);
 void path_exact(unsigned int pab_entries);
 /* Parameters of vpath that track exactly; taken over when it is chosen. */
 void path_vpath_exact(unsigned int pab_entries);
+/* The same, and what falls out of so small a PAB all the time, as code and stack, is filtered. */
+void path_exact_filtered(unsigned int pab_entries);
 /* Exact tracking by this driver; emul with so small a PAB. Enables it. */
 void path_use_driver(const char *driver, unsigned int pab_entries);
 
@@ -97,6 +100,10 @@ void path_track(const char *cg, bool on);
 /* The number behind a key, -1 when there is none. */
 long long path_cg_key(const char *cg, const char *file, const char *key);
 long long path_text_key(const char *text, const char *key);
+
+/* A session of /dev/mmpath; must succeed. And a process of it: 0 or -errno. */
+int path_dev_open(void);
+int path_dev_track(int dev, pid_t pid);
 
 /* Is the process listed in memory.path.regions of @cg? */
 bool path_tracks(const char *cg, pid_t pid);
