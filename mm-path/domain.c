@@ -478,12 +478,13 @@ void mmpath_domain_judge(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 {
 	struct mmpath_region *region;
 	struct mmpath_models *m;
+	u32 i;
 
 	lockdep_assert_held(&ctx->lock);
 	if (!READ_ONCE(dom->pools))
 		return;
 	mutex_lock(&dom->lock);
-	list_for_each_entry(region, &ctx->regions.list, node) {
+	mmpath_for_each_region(&ctx->regions, i, region) {
 		m = region->models;
 		if (!dom->pools)
 			break;

@@ -574,7 +574,7 @@ static void range_chunk(struct mmpath_index *ix, u32 chunk, struct range *r)
 	u32 i, place;
 	u64 page;
 
-	for (i = 0; i < MMPATH_CHUNK; i++) {
+	for (i = 0; i < MMPATH_CHUNK && mmpath_index_chunk(ix, chunk)->used; i++) {
 		place = mmpath_index_chunk(ix, chunk)->value[i];
 		if (!place)
 			continue;

@@ -401,6 +401,7 @@ u64 mmpath_mrc_records(const struct mmpath_mrc *m, enum mmpath_mrc_window w);
  * extent belongs to the rest region.
  */
 enum mmpath_region_kind {
+	MMPATH_REGION_NONE,
 	MMPATH_REGION_REST,
 	MMPATH_REGION_MMAP,
 	MMPATH_REGION_BRK,	/* heap, bss */
@@ -414,15 +415,16 @@ struct mmpath_models {
 	struct mmpath_mrc mru_mrc;
 };
 
+#define MMPATH_REGION_ORDER	6	/* there is one each 64 bytes */
+
 struct mmpath_region {
-	struct list_head node;
 	u32 id;				/* unique in its address space, never reused; rest is 0 */
-	enum mmpath_region_kind kind;
+	enum mmpath_region_kind kind;	/* NONE: not in use */
 	u64 nr_mapped;			/* pages in its extents; 0 for rest */
 	u64 first, last;		/* lowest and highest page, by mmpath_regions_measure() */
 	u64 footprint;			/* the most the LRU stack held before a burst ended */
 	struct mmpath_models *models;	/* NULL until it is touched */
-	struct mmpath_region *child;	/* region.c's: its copy in mmpath_regions_copy() */
+	u32 next_free;			/* region.c's */
 	bool resumed;			/* a burst has ended: a new page may not be one */
 	u8 nomem;			/* dropped records: 1 in this epoch, 2 in the last */
 };
@@ -438,7 +440,7 @@ struct mmpath_region_params {
 
 /*
  * Each mapping of a program may be a region, and most programs have some hundred. One that maps
- * without end is charged 128 bytes for each, and no more than 2 MiB; and an epoch, which
+ * without end is charged 96 bytes for each, and no more than 1.5 MiB; and an epoch, which
  * looks at all regions, takes a bounded time. The kernel's own limit of mappings, 65,530, does
  * not help: it merges those that are neighbours.
  */
@@ -447,21 +449,23 @@ struct mmpath_region_params {
 
 struct mmpath_extent {
 	u64 first, nr;
-	struct mmpath_region *region;	/* NULL: not in use */
+	u32 region;			/* its place; 0: not in use */
 	u32 left, right;		/* region.c's */
 };
 
 struct mmpath_regions {
 	struct mmpath_mem *mem;
 	struct mmpath_region_params params;
-	struct list_head list;		/* of regions, the rest region first */
 	struct mmpath_region *rest;
 	unsigned int nr_regions;
 	struct mmpath_seen seen;	/* in this epoch */
 	struct mmpath_unseen unseen;
 	struct mmpath_counted lru_gone, mru_gone; /* in it, by regions that have none now */
 	struct mmpath_extent last;	/* a copy of that of the last hit */
-	/* the rest is region.c's: the tree of extents */
+	struct mmpath_region *last_region;
+	/* the rest is region.c's: the other regions, and the tree of extents */
+	struct mmpath_vec regions;
+	u32 top_region, free_region;
 	struct mmpath_vec extents;
 	u32 nr_extents, root, top_extent, free_extent;
 	u32 next_id;
@@ -471,7 +475,7 @@ struct mmpath_regions {
 int mmpath_regions_init(struct mmpath_regions *rs, struct mmpath_mem *mem,
 			const struct mmpath_region_params *params);
 void mmpath_regions_destroy(struct mmpath_regions *rs);
-int mmpath_regions_copy(struct mmpath_regions *dst, struct mmpath_regions *src);
+int mmpath_regions_copy(struct mmpath_regions *dst, const struct mmpath_regions *src);
 int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 		       enum mmpath_region_kind kind);
 int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr);
@@ -479,6 +483,7 @@ void mmpath_regions_forget(struct mmpath_regions *rs, u64 first, u64 nr);
 int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to, u64 nr_to);
 struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page);
 void mmpath_regions_measure(struct mmpath_regions *rs);
+struct mmpath_region *mmpath_regions_next(const struct mmpath_regions *rs, u32 *i);
 int mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region, u64 page,
 			u64 rank, bool again);
 void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigned int nr);
@@ -486,6 +491,10 @@ void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_end_burst(struct mmpath_regions *rs);
 void mmpath_regions_close_epoch(struct mmpath_regions *rs);
+
+/* All regions, the rest region first; @i, a u32, is the place. */
+#define mmpath_for_each_region(rs, i, region) \
+	for ((i) = 0; ((region) = mmpath_regions_next((rs), &(i))); (i)++)
 
 /**
  * mmpath_regions_find() - the region of a page
@@ -497,7 +506,7 @@ void mmpath_regions_close_epoch(struct mmpath_regions *rs);
 static inline struct mmpath_region *mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 {
 	if (page - rs->last.first < rs->last.nr)
-		return rs->last.region;
+		return rs->last_region;
 	return __mmpath_regions_find(rs, page);
 }
 

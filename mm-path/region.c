@@ -34,8 +34,8 @@
  *	join(a, b)	   ->  one tree, where all of a is before b
  *
  * To unmap is to split off what goes and to free that: O(log n + what goes).
- * Extents know each other by their places in the array, so the copy for a
- * child is a copy of its pages.
+ * Regions are in an array, too. Extents know each other and their region by
+ * their places, so the copy for a child is a copy of pages.
  *
  * A region costs its models only when it is touched, and there are at most
  * MMPATH_MAX_EXTENTS: what is mapped beyond them is in the rest region. A
@@ -47,7 +47,6 @@
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
-#include <linux/list.h>
 #include <linux/log2.h>
 #include <linux/string.h>
 
@@ -163,6 +162,18 @@ static int extents_reserve(struct mmpath_regions *rs, unsigned int more)
 	return 0;
 }
 
+/* Of the region at that place; place 0 is no region of an extent's. */
+static struct mmpath_region *region_at(const struct mmpath_regions *rs, u32 i)
+{
+	return mmpath_vec_at(&rs->regions, i, MMPATH_REGION_ORDER);
+}
+
+static struct mmpath_region *region_of(const struct mmpath_regions *rs,
+				       const struct mmpath_extent *e)
+{
+	return region_at(rs, e->region);
+}
+
 /* There is room: extents_reserve() was called. */
 static u32 extent_get(struct mmpath_regions *rs)
 {
@@ -200,13 +211,12 @@ static void extent_link(struct mmpath_regions *rs, u32 i)
 	*link = i;
 }
 
-static void extent_insert(struct mmpath_regions *rs, u64 first, u64 nr,
-			  struct mmpath_region *region)
+static void extent_insert(struct mmpath_regions *rs, u64 first, u64 nr, u32 region)
 {
 	u32 i = extent_get(rs);
 
 	*extent_of(rs, i) = (struct mmpath_extent){ .first = first, .nr = nr, .region = region };
-	region->nr_mapped += nr;
+	region_at(rs, region)->nr_mapped += nr;
 	rs->measured = false;
 	extent_link(rs, i);
 }
@@ -257,34 +267,92 @@ static struct mmpath_models *models_create(struct mmpath_regions *rs)
 	return NULL;
 }
 
-static struct mmpath_region *region_new(struct mmpath_regions *rs,
-					enum mmpath_region_kind kind, u32 id)
+/* Returns its place, or 0 if there is no memory. */
+static u32 region_new(struct mmpath_regions *rs, enum mmpath_region_kind kind)
 {
-	struct mmpath_region *region = mmpath_mem_alloc(rs->mem, sizeof(*region));
+	u32 i = rs->free_region ?: rs->top_region + 1;
+	struct mmpath_region *region;
 
-	if (!region)
-		return NULL;
-	region->id = id;
-	region->kind = kind;
-	list_add_tail(&region->node, &rs->list);
+	while (i >= rs->regions.nr) {
+		/* regions may move */
+		rs->last.nr = 0;
+		if (mmpath_vec_grow(&rs->regions, rs->mem))
+			return 0;
+	}
+	region = region_at(rs, i);
+	if (rs->free_region)
+		rs->free_region = region->next_free;
+	else
+		rs->top_region = i;
+	*region = (struct mmpath_region){ .id = rs->next_id++, .kind = kind };
 	rs->nr_regions++;
-	return region;
+	return i;
 }
 
-static void region_free(struct mmpath_regions *rs, struct mmpath_region *region)
+static void region_drop_models(struct mmpath_regions *rs, struct mmpath_region *region)
 {
 	struct mmpath_models *m = region->models;
 
-	list_del(&region->node);
-	rs->nr_regions--;
-	if (m) {
-		/* what it has counted in this epoch is of accesses that are told for all */
-		mmpath_mrc_counted(&m->lru_mrc, &rs->lru_gone);
-		mmpath_mrc_counted(&m->mru_mrc, &rs->mru_gone);
-		models_destroy(m);
-		mmpath_mem_free(rs->mem, m, sizeof(*m));
+	if (!m)
+		return;
+	/* what it has counted in this epoch is of accesses that are told for all */
+	mmpath_mrc_counted(&m->lru_mrc, &rs->lru_gone);
+	mmpath_mrc_counted(&m->mru_mrc, &rs->mru_gone);
+	models_destroy(m);
+	mmpath_mem_free(rs->mem, m, sizeof(*m));
+	region->models = NULL;
+}
+
+static void region_free(struct mmpath_regions *rs, u32 i)
+{
+	struct mmpath_region *region = region_at(rs, i);
+
+	region_drop_models(rs, region);
+	*region = (struct mmpath_region){ .next_free = rs->free_region };
+	rs->free_region = i;
+	if (--rs->nr_regions > 1)
+		return;
+	/* only the rest region is left */
+	mmpath_vec_free(&rs->regions, rs->mem);
+	rs->free_region = 0;
+	rs->top_region = 0;
+}
+
+/* What is moved leaves its new place behind in the old one. */
+static void regions_pack(struct mmpath_regions *rs, u32 nr)
+{
+	u32 to, from = rs->top_region;
+
+	for (to = 1; to <= nr; to++) {
+		if (region_at(rs, to)->kind != MMPATH_REGION_NONE)
+			continue;
+		while (region_at(rs, from)->kind == MMPATH_REGION_NONE)
+			from--;
+		*region_at(rs, to) = *region_at(rs, from);
+		*region_at(rs, from) = (struct mmpath_region){ .next_free = to };
 	}
-	mmpath_mem_free(rs->mem, region, sizeof(*region));
+}
+
+/* Give memory back when most regions have gone. Takes a short time for each that has. */
+static void regions_settle(struct mmpath_regions *rs)
+{
+	u32 per_leaf = 1U << (MMPATH_LEAF_SHIFT - MMPATH_REGION_ORDER);
+	u32 i, nr = rs->nr_regions - 1;
+	struct mmpath_extent *e;
+
+	if (rs->top_region <= 2 * nr + per_leaf)
+		return;
+	regions_pack(rs, nr);
+	for (i = 1; i <= rs->top_extent; i++) {
+		e = extent_of(rs, i);
+		if (e->region > nr)
+			e->region = region_of(rs, e)->next_free;
+	}
+	rs->top_region = nr;
+	rs->free_region = 0;
+	while (rs->regions.nr > nr + 2 * per_leaf)
+		mmpath_vec_shrink(&rs->regions, rs->mem);
+	extents_change(rs);
 }
 
 static void region_forget(struct mmpath_region *region, u64 first, u64 nr)
@@ -296,13 +364,15 @@ static void region_forget(struct mmpath_region *region, u64 first, u64 nr)
 }
 
 /* @nr pages from @first are not mapped any more; without any the region goes. */
-static void region_shrink(struct mmpath_regions *rs, struct mmpath_region *region, u64 first,
-			  u64 nr)
+static void region_shrink(struct mmpath_regions *rs, u32 i, u64 first, u64 nr)
 {
-	region_forget(region, first, nr);
+	struct mmpath_region *region = region_at(rs, i);
+
 	region->nr_mapped -= nr;
-	if (!region->nr_mapped)
-		region_free(rs, region);
+	if (region->nr_mapped)
+		region_forget(region, first, nr);
+	else
+		region_free(rs, i);
 }
 
 /**
@@ -318,8 +388,8 @@ int mmpath_regions_init(struct mmpath_regions *rs, struct mmpath_mem *mem,
 			const struct mmpath_region_params *params)
 {
 	BUILD_BUG_ON(sizeof(struct mmpath_extent) != 1 << MMPATH_EXTENT_ORDER);
+	BUILD_BUG_ON(sizeof(struct mmpath_region) > 1 << MMPATH_REGION_ORDER);
 	memset(rs, 0, sizeof(*rs));
-	INIT_LIST_HEAD(&rs->list);
 	if (!is_power_of_2(params->group_pages) || !params->mru_pages ||
 	    params->shift > MMPATH_MAX_SHIFT)
 		return -EINVAL;
@@ -327,8 +397,13 @@ int mmpath_regions_init(struct mmpath_regions *rs, struct mmpath_mem *mem,
 	rs->params = *params;
 	rs->next_id = 1;
 	rs->extents.order = MMPATH_EXTENT_ORDER;
-	rs->rest = region_new(rs, MMPATH_REGION_REST, 0);
-	return rs->rest ? 0 : -ENOMEM;
+	rs->regions.order = MMPATH_REGION_ORDER;
+	rs->rest = mmpath_mem_alloc(mem, sizeof(*rs->rest));
+	if (!rs->rest)
+		return -ENOMEM;
+	rs->rest->kind = MMPATH_REGION_REST;
+	rs->nr_regions = 1;
+	return 0;
 }
 
 /**
@@ -337,12 +412,16 @@ int mmpath_regions_init(struct mmpath_regions *rs, struct mmpath_mem *mem,
  */
 void mmpath_regions_destroy(struct mmpath_regions *rs)
 {
-	struct mmpath_region *region, *next;
+	struct mmpath_region *region;
+	u32 i;
 
-	list_for_each_entry_safe(region, next, &rs->list, node)
-		region_free(rs, region);
+	mmpath_for_each_region(rs, i, region)
+		region_drop_models(rs, region);
+	mmpath_mem_free(rs->mem, rs->rest, sizeof(*rs->rest));
+	mmpath_vec_free(&rs->regions, rs->mem);
 	mmpath_vec_free(&rs->extents, rs->mem);
 	rs->rest = NULL;
+	rs->nr_regions = 0;
 	rs->nr_extents = 0;
 	rs->root = 0;
 	extents_change(rs);
@@ -354,45 +433,39 @@ void mmpath_regions_destroy(struct mmpath_regions *rs)
  * @src: of its parent
  *
  * The same regions at the same places under the same ids; they have no models
- * before they are touched. Time is proportional to the regions of the parent.
+ * before they are touched. Takes the time of copying a page for each 128 extents and each
+ * 64 regions of the parent.
  *
  * Return: 0, or -ENOMEM and there is nothing but the rest region.
  */
-int mmpath_regions_copy(struct mmpath_regions *dst, struct mmpath_regions *src)
+int mmpath_regions_copy(struct mmpath_regions *dst, const struct mmpath_regions *src)
 {
-	struct mmpath_region *region, *next;
-	struct mmpath_extent *e;
+	struct mmpath_region *region;
 	u32 i;
 
 	if (mmpath_vec_copy(&dst->extents, &src->extents, dst->mem))
 		return -ENOMEM;
-	list_for_each_entry(region, &src->list, node) {
-		if (region == src->rest)
-			continue;
-		region->child = region_new(dst, region->kind, region->id);
-		if (!region->child)
-			goto err;
-		region->child->nr_mapped = region->nr_mapped;
+	if (mmpath_vec_copy(&dst->regions, &src->regions, dst->mem)) {
+		mmpath_vec_free(&dst->extents, dst->mem);
+		return -ENOMEM;
 	}
-	for (i = 1; i <= src->top_extent; i++) {
-		e = extent_of(dst, i);
-		if (e->region)
-			e->region = e->region->child;
+	for (i = 1; i <= src->top_region; i++) {
+		region = region_at(dst, i);
+		region->models = NULL;
+		region->footprint = 0;
+		region->resumed = false;
+		region->nomem = 0;
 	}
 	dst->params.seed = src->params.seed;
 	dst->next_id = src->next_id;
+	dst->nr_regions = src->nr_regions;
+	dst->top_region = src->top_region;
+	dst->free_region = src->free_region;
 	dst->nr_extents = src->nr_extents;
 	dst->root = src->root;
 	dst->top_extent = src->top_extent;
 	dst->free_extent = src->free_extent;
 	return 0;
-
-err:
-	list_for_each_entry_safe(region, next, &dst->list, node)
-		if (region != dst->rest)
-			region_free(dst, region);
-	mmpath_vec_free(&dst->extents, dst->mem);
-	return -ENOMEM;
 }
 
 /* Does [@first, ...) go on where an extent of the heap ends? */
@@ -404,10 +477,10 @@ static bool extend_brk(struct mmpath_regions *rs, u64 first, u64 nr)
 	if (!i)
 		return false;
 	e = extent_of(rs, i);
-	if (extent_end(e) != first || e->region->kind != MMPATH_REGION_BRK)
+	if (extent_end(e) != first || region_of(rs, e)->kind != MMPATH_REGION_BRK)
 		return false;
 	e->nr += nr;
-	e->region->nr_mapped += nr;
+	region_of(rs, e)->nr_mapped += nr;
 	rs->measured = false;
 	return true;
 }
@@ -429,8 +502,8 @@ static bool extend_brk(struct mmpath_regions *rs, u64 first, u64 nr)
 int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 		       enum mmpath_region_kind kind)
 {
-	struct mmpath_region *region;
 	int err = mmpath_regions_unmap(rs, first, nr);
+	u32 region;
 
 	if (err || !nr || (kind == MMPATH_REGION_MMAP && nr < rs->params.min_pages))
 		return err;
@@ -439,10 +512,9 @@ int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 	err = extents_reserve(rs, 1);
 	if (err)
 		return err;
-	region = region_new(rs, kind, rs->next_id);
+	region = region_new(rs, kind);
 	if (!region)
 		return -ENOMEM;
-	rs->next_id++;
 	extent_insert(rs, first, nr, region);
 	return 0;
 }
@@ -451,11 +523,11 @@ int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 static void extent_cut_out(struct mmpath_regions *rs, struct mmpath_extent *e, u64 first,
 			   u64 end)
 {
-	struct mmpath_region *region = e->region;
 	u64 old_end = extent_end(e);
+	u32 region = e->region;
 
 	e->nr = first - e->first;
-	region->nr_mapped -= old_end - end;
+	region_at(rs, region)->nr_mapped -= old_end - end;
 	extent_insert(rs, end, old_end - end, region);
 	region_shrink(rs, region, first, end - first);
 }
@@ -522,28 +594,33 @@ int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr)
 
 	if (!nr)
 		return 0;
-	region_forget(rs->rest, first, nr);
 	i = extents_at(rs, first);
-	if (!i || extent_of(rs, i)->first >= end)
+	e = i ? extent_of(rs, i) : NULL;
+	/* no page of an extent is in the rest region */
+	if (!e || e->first > first || extent_end(e) < end)
+		region_forget(rs->rest, first, nr);
+	if (!e || e->first >= end)
 		return 0;
 	extents_change(rs);
-	e = extent_across(rs, first);
-	if (e && extent_end(e) > end) {
+	if (e->first < first && extent_end(e) > end) {
 		err = extents_reserve(rs, 1);
-		e = extent_across(rs, first);	/* it may have moved */
+		e = extent_of(rs, i);	/* it may have moved */
 		if (err)
-			region_forget(e->region, first, nr);
+			region_forget(region_of(rs, e), first, nr);
 		else
 			extent_cut_out(rs, e, first, end);
 		return err;
 	}
-	extents_trim(rs, first, end);
+	/* as a rule it is what one mmap() made */
+	if (e->first != first || extent_end(e) != end)
+		extents_trim(rs, first, end);
 	gone = extents_take(rs, first, end);
 	while ((i = extents_pop(rs, &gone))) {
 		e = extent_of(rs, i);
 		region_shrink(rs, e->region, e->first, e->nr);
 		extent_put(rs, i);
 	}
+	regions_settle(rs);
 	return 0;
 }
 
@@ -567,7 +644,7 @@ void mmpath_regions_forget(struct mmpath_regions *rs, u64 first, u64 nr)
 		if (e->first >= end)
 			break;
 		to = min(end, extent_end(e));
-		region_forget(e->region, from, to - from);
+		region_forget(region_of(rs, e), from, to - from);
 		from = to;
 	}
 }
@@ -588,7 +665,7 @@ static int regions_resize(struct mmpath_regions *rs, u64 first, u64 nr_from, u64
 	e = i ? extent_of(rs, i) : NULL;
 	if (e && extent_end(e) == first + nr_from) {
 		e->nr += nr_to - nr_from;
-		e->region->nr_mapped += nr_to - nr_from;
+		region_of(rs, e)->nr_mapped += nr_to - nr_from;
 		rs->measured = false;
 		return 0;
 	}
@@ -611,16 +688,14 @@ static void region_move(struct mmpath_region *region, u64 from, u64 to, u64 nr)
 static void extents_cut(struct mmpath_regions *rs, u64 page)
 {
 	struct mmpath_extent *e = extent_across(rs, page);
-	struct mmpath_region *region;
 	u64 nr;
 
 	if (!e)
 		return;
 	nr = extent_end(e) - page;
-	region = e->region;
 	e->nr -= nr;
-	region->nr_mapped -= nr;
-	extent_insert(rs, page, nr, region);
+	region_of(rs, e)->nr_mapped -= nr;
+	extent_insert(rs, page, nr, e->region);
 }
 
 static void extents_move(struct mmpath_regions *rs, u64 from, u64 to, u64 nr)
@@ -633,7 +708,7 @@ static void extents_move(struct mmpath_regions *rs, u64 from, u64 to, u64 nr)
 	moved = extents_take(rs, from, from + nr);
 	while ((i = extents_pop(rs, &moved))) {
 		e = extent_of(rs, i);
-		region_move(e->region, e->first, e->first - from + to, e->nr);
+		region_move(region_of(rs, e), e->first, e->first - from + to, e->nr);
 		e->first = e->first - from + to;
 		extent_link(rs, i);
 	}
@@ -695,7 +770,7 @@ void mmpath_regions_measure(struct mmpath_regions *rs)
 
 	if (rs->measured)
 		return;
-	list_for_each_entry(region, &rs->list, node) {
+	mmpath_for_each_region(rs, i, region) {
 		region->first = region == rs->rest ? 0 : U64_MAX;
 		region->last = 0;
 	}
@@ -703,10 +778,26 @@ void mmpath_regions_measure(struct mmpath_regions *rs)
 		e = extent_of(rs, i);
 		if (!e->region)
 			continue;
-		e->region->first = min(e->region->first, e->first);
-		e->region->last = max(e->region->last, extent_end(e) - 1);
+		region = region_of(rs, e);
+		region->first = min(region->first, e->first);
+		region->last = max(region->last, extent_end(e) - 1);
 	}
 	rs->measured = true;
+}
+
+/* The first region in use from place *@i on, where it is; place 0 is the rest region's. */
+struct mmpath_region *mmpath_regions_next(const struct mmpath_regions *rs, u32 *i)
+{
+	struct mmpath_region *region;
+
+	if (!*i)
+		return rs->rest;
+	for (; *i <= rs->top_region; ++*i) {
+		region = region_at(rs, *i);
+		if (region->kind != MMPATH_REGION_NONE)
+			return region;
+	}
+	return NULL;
 }
 
 /* What mmpath_regions_find() does when the page is not near the last one. */
@@ -718,7 +809,8 @@ struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 	if (!e || e->first > page)
 		return rs->rest;
 	rs->last = *e;
-	return e->region;
+	rs->last_region = region_of(rs, e);
+	return rs->last_region;
 }
 
 /*
@@ -835,9 +927,10 @@ void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift)
 {
 	struct mmpath_region *region;
 	struct mmpath_models *m;
+	u32 i;
 
 	rs->params.shift = shift;
-	list_for_each_entry(region, &rs->list, node) {
+	mmpath_for_each_region(rs, i, region) {
 		m = region->models;
 		if (!m)
 			continue;
@@ -868,9 +961,10 @@ void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift)
 {
 	struct mmpath_region *region;
 	struct mmpath_models *m;
+	u32 i;
 
 	rs->params.shift = shift;
-	list_for_each_entry(region, &rs->list, node) {
+	mmpath_for_each_region(rs, i, region) {
 		m = region->models;
 		if (!m)
 			continue;
@@ -901,8 +995,9 @@ static void region_end_burst(struct mmpath_region *region)
 void mmpath_regions_end_burst(struct mmpath_regions *rs)
 {
 	struct mmpath_region *region;
+	u32 i;
 
-	list_for_each_entry(region, &rs->list, node) {
+	mmpath_for_each_region(rs, i, region) {
 		region->resumed = true;
 		if (region->models)
 			region_end_burst(region);
@@ -918,8 +1013,9 @@ void mmpath_regions_close_epoch(struct mmpath_regions *rs)
 	struct mmpath_counted lru = rs->lru_gone, mru = rs->mru_gone;
 	struct mmpath_region *region;
 	struct mmpath_models *m;
+	u32 i;
 
-	list_for_each_entry(region, &rs->list, node) {
+	mmpath_for_each_region(rs, i, region) {
 		m = region->models;
 		if (!m)
 			continue;
@@ -928,7 +1024,7 @@ void mmpath_regions_close_epoch(struct mmpath_regions *rs)
 	}
 	mmpath_unseen_close(&rs->unseen, &rs->seen, &lru);
 	mru.moved = lru.moved;
-	list_for_each_entry(region, &rs->list, node) {
+	mmpath_for_each_region(rs, i, region) {
 		m = region->models;
 		if (!m)
 			continue;
@@ -937,7 +1033,7 @@ void mmpath_regions_close_epoch(struct mmpath_regions *rs)
 		mmpath_mrc_close_epoch(&m->lru_mrc);
 		mmpath_mrc_close_epoch(&m->mru_mrc);
 	}
-	list_for_each_entry(region, &rs->list, node)
+	mmpath_for_each_region(rs, i, region)
 		region->nomem = region->nomem << 1 & 3;
 	mmpath_seen_close(&rs->seen, &lru);
 	rs->lru_gone = (struct mmpath_counted){ };

@@ -296,6 +296,7 @@ static int mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_domain *dom
 	struct mmpath_region *region;
 	struct mm_struct *mm = ctx->mm;
 	int ret;
+	u32 i;
 
 	if (!mmpath_may_look(m, mm) || !mmget_not_zero(mm))
 		return 0;
@@ -304,7 +305,7 @@ static int mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_domain *dom
 		goto out;
 	mutex_lock(&ctx->lock);
 	mmpath_regions_measure(&ctx->regions);
-	list_for_each_entry(region, &ctx->regions.list, node) {
+	mmpath_for_each_region(&ctx->regions, i, region) {
 		mmpath_show_region(m, dom, ctx, region);
 		cond_resched();
 	}
@@ -379,6 +380,7 @@ int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
 	struct mmpath_region *region;
 	struct mmpath_ctx *ctx;
 	unsigned long id;
+	u32 i;
 
 	if (mmpath_update_for(m, dom))
 		return -EINTR;
@@ -387,7 +389,7 @@ int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
 		if (!mmpath_ctx_in(ctx, dom) || !mmpath_may_look(m, ctx->mm))
 			continue;
 		mutex_lock(&ctx->lock);
-		list_for_each_entry(region, &ctx->regions.list, node) {
+		mmpath_for_each_region(&ctx->regions, i, region) {
 			mmpath_show_region_points(m, ctx, region);
 			cond_resched();
 		}

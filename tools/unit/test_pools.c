@@ -291,7 +291,7 @@ static void epoch(struct fixture *f)
 {
 	struct mmpath_region *region;
 	struct mmpath_models *m;
-	int i;
+	u32 i;
 
 	f->misses = 0;
 	for (i = 0; i < 3000; i++) {
@@ -299,7 +299,7 @@ static void epoch(struct fixture *f)
 		touch(f, SECOND + rng_below(&f->r, OTHER));
 	}
 	mmpath_regions_close_epoch(&f->rs);
-	list_for_each_entry(region, &f->rs.list, node) {
+	mmpath_for_each_region(&f->rs, i, region) {
 		m = region->models;
 		if (m)
 			mmpath_pools_judge(&f->ps, region->id, &m->lru_mrc, &m->mru_mrc);

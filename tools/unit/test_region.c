@@ -31,9 +31,11 @@ struct walk {
 static void walk_extents(struct walk *w, u32 i, unsigned int depth)
 {
 	struct mmpath_extent *e = mmpath_vec_at(&w->rs->extents, i, MMPATH_EXTENT_ORDER);
+	struct mmpath_region *region;
 
 	if (!i)
 		return;
+	region = mmpath_vec_at(&w->rs->regions, e->region, MMPATH_REGION_ORDER);
 	walk_extents(w, e->left, depth + 1);
 	assert_true(e->nr && e->first >= w->end);
 	w->end = e->first + e->nr;
@@ -41,9 +43,9 @@ static void walk_extents(struct walk *w, u32 i, unsigned int depth)
 	w->sum += e->nr;
 	if (depth > w->depth)
 		w->depth = depth;
-	assert_true(e->region->first <= e->first && e->region->last >= w->end - 1);
-	assert_ptr_equal(mmpath_regions_find(w->rs, e->first), e->region);
-	assert_ptr_equal(mmpath_regions_find(w->rs, w->end - 1), e->region);
+	assert_true(region->first <= e->first && region->last >= w->end - 1);
+	assert_ptr_equal(mmpath_regions_find(w->rs, e->first), region);
+	assert_ptr_equal(mmpath_regions_find(w->rs, w->end - 1), region);
 	walk_extents(w, e->right, depth + 1);
 }
 
@@ -53,13 +55,14 @@ static unsigned int assert_valid(struct mmpath_regions *rs)
 	struct mmpath_region *region;
 	struct walk w = { .rs = rs };
 	u64 mapped = 0, nr = 0;
+	u32 i;
 
 	mmpath_regions_measure(rs);
 	if (rs->root)
 		walk_extents(&w, rs->root, 1);
 	assert_int_equal(w.nr, rs->nr_extents);
 	assert_true(rs->nr_extents <= MMPATH_MAX_EXTENTS);
-	list_for_each_entry(region, &rs->list, node) {
+	mmpath_for_each_region(rs, i, region) {
 		nr++;
 		mapped += region->nr_mapped;
 		assert_int_equal(!region->nr_mapped, region == rs->rest);
@@ -447,6 +450,8 @@ static void test_copy(void **state)
 	unmap(&f, 1400, 100);
 	unmap(&f, 5000, 300);
 	touch(&f, 0, 10000);
+	mmpath_regions_find(&f.rs, 1000)->nomem = 1;
+	mmpath_regions_end_burst(&f.rs);
 	assert_int_equal(mmpath_regions_init(&child, &f.tm.mem, &params), 0);
 	assert_int_equal(mmpath_regions_copy(&child, &f.rs), 0);
 	assert_valid(&child);
@@ -456,7 +461,11 @@ static void test_copy(void **state)
 		assert_int_equal(region->id, id_of(&f, page));
 		assert_int_equal(region->kind, mmpath_regions_find(&f.rs, page)->kind);
 		assert_null(region->models);
+		assert_int_equal(region->footprint + region->resumed + region->nomem, 0);
 	}
+	/* each has its own */
+	assert_true(mmpath_regions_find(&f.rs, 1000)->models);
+	assert_true(mmpath_regions_find(&f.rs, 1000)->footprint);
 	assert_int_equal(mmpath_regions_map(&child, 20000, 300, MMPATH_REGION_MMAP), 0);
 	assert_int_equal(mmpath_regions_find(&child, 20000)->id, 4);
 	mmpath_regions_destroy(&child);
@@ -481,11 +490,12 @@ static void map_many(struct fixture *f, bool down)
 
 /*
  * As many regions as there may be: paths are short, memory comes in pages, the copy for a child
- * takes an allocation for each region and each page of extents, and untouched ones are small.
+ * takes an allocation for each page of extents and of regions, and untouched ones are small.
  */
 static void test_many(void **state)
 {
-	const u64 most = MMPATH_MAX_EXTENTS, pages = most * sizeof(struct mmpath_extent) / 4096;
+	const u64 most = MMPATH_MAX_EXTENTS;
+	const u64 pages = (most >> (12 - MMPATH_EXTENT_ORDER)) + (most >> (12 - MMPATH_REGION_ORDER));
 	struct mmpath_regions child;
 	struct fixture f;
 	u64 i, allocs;
@@ -500,11 +510,11 @@ static void test_many(void **state)
 		assert_in_range(assert_valid(&f.rs), 14, 48);
 		/* but for the array of pointers to the pages */
 		assert_in_range(f.tm.largest, 4096, 4096);
-		assert_in_range(f.tm.mem.bytes, 1, most * 160);
+		assert_in_range(f.tm.mem.bytes, 1, most * 100);
 		assert_int_equal(mmpath_regions_init(&child, &f.tm.mem, &params), 0);
 		allocs = f.tm.nr_allocs;
 		assert_int_equal(mmpath_regions_copy(&child, &f.rs), 0);
-		assert_in_range(f.tm.nr_allocs - allocs, most, most + pages + 32);
+		assert_in_range(f.tm.nr_allocs - allocs, pages, pages + 64);
 		assert_in_range(assert_valid(&child), 14, 48);
 		for (i = 0; i < most; i += 99)
 			assert_int_equal(mmpath_regions_find(&child, place(i))->id,
@@ -519,14 +529,27 @@ static void test_many(void **state)
 				 -ENOSPC);
 		map(&f, place(7), MIN_PAGES);
 		assert_int_equal(id_of(&f, place(7)), most + 1);
+		/* paths are as short of those that others have left */
+		for (i = 0; i < most; i++)
+			if (i % 8)
+				unmap(&f, place(i), MIN_PAGES);
+		assert_in_range(assert_valid(&f.rs), 11, 36);
+		/* and their memory is given back, but for the extents' */
+		assert_in_range(f.tm.mem.bytes, 1, most * 50);
+		for (i = 0; i < most; i++)
+			assert_int_equal(id_of(&f, place(i)), i % 8 ? 0 : down ? most - i : i + 1);
+		map(&f, place(1), MIN_PAGES);
+		assert_valid(&f.rs);
+		unmap(&f, place(1), MIN_PAGES);
 		/* all but the first and the last one go at once, and those are cut */
-		unmap(&f, 1, place(most - 1));
+		unmap(&f, 1, place(most - 8));
 		assert_int_equal(f.rs.nr_regions, 3);
 		assert_int_equal(f.rs.nr_extents, 2);
 		map(&f, place(most), MIN_PAGES);
 		unmap(&f, 0, place(most + 1));
 		assert_int_equal(f.rs.nr_extents, 0);
 		assert_int_equal(f.rs.extents.nr, 0);
+		assert_int_equal(f.rs.regions.nr, 0);
 		fixture_destroy(&f);
 	}
 }
@@ -574,7 +597,8 @@ static void test_untouched(void **state)
 	map(&f, 1000, 300);
 	before = f.tm.mem.bytes;
 	map(&f, 2000, 300);
-	assert_in_range(f.tm.mem.bytes - before, 1, 160);
+	/* both arrays double */
+	assert_in_range(f.tm.mem.bytes - before, 1, 192);
 	mmpath_regions_set_shift(&f.rs, 3);
 	mmpath_regions_end_burst(&f.rs);
 	mmpath_regions_close_epoch(&f.rs);
@@ -903,6 +927,56 @@ static void test_no_memory(void **state)
 		random_changes(3, n);
 }
 
+/* What is unmapped along with extents is forgotten on both sides of them. */
+static void test_rest_and_extents(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 300);
+	touch(&f, 990, 320);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 20);
+	unmap(&f, 995, 305);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 15);
+	map(&f, 1000, 300);
+	unmap(&f, 1000, 305);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 10);
+	/* nothing of an extent is there, whatever it was before */
+	touch(&f, 1000, 300);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 310);
+	map(&f, 1000, 300);
+	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 10);
+	fixture_destroy(&f);
+}
+
+/* A region that takes the place of one that has gone has nothing of it. */
+static void test_place_again(void **state)
+{
+	struct mmpath_region *region;
+	struct fixture f;
+	u32 top;
+
+	(void)state;
+	fixture_init(&f);
+	map(&f, 1000, 300);
+	map(&f, 2000, 300);
+	touch(&f, 1000, 1300);
+	mmpath_regions_end_burst(&f.rs);
+	top = f.rs.top_region;
+	unmap(&f, 1000, 300);
+	assert_valid(&f.rs);
+	map(&f, 3000, 300);
+	assert_valid(&f.rs);
+	region = mmpath_regions_find(&f.rs, 3000);
+	assert_int_equal(f.rs.top_region, top);
+	assert_int_equal(region->id, 3);
+	assert_int_equal(region->nr_mapped, 300);
+	assert_int_equal(region->footprint + region->resumed, 0);
+	assert_null(region->models);
+	fixture_destroy(&f);
+}
+
 /* The copy for a child is there, or nothing of it. */
 static void test_copy_no_memory(void **state)
 {
@@ -921,10 +995,11 @@ static void test_copy_no_memory(void **state)
 		f.tm.fail_at = f.tm.nr_allocs + n;
 		err = mmpath_regions_copy(&child, &f.rs);
 		assert_int_equal(child.nr_regions, err ? 1 : 201);
+		assert_int_equal(!child.extents.nr, !!err);
 		assert_valid(&child);
 		mmpath_regions_destroy(&child);
 	}
-	assert_in_range(n, 200, 250);
+	assert_in_range(n, 15, 40);
 	fixture_destroy(&f);
 }
 
@@ -1000,6 +1075,8 @@ int main(void)
 		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_small_region_bytes),
 		cmocka_unit_test(test_random_changes),
+		cmocka_unit_test(test_rest_and_extents),
+		cmocka_unit_test(test_place_again),
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_copy_no_memory),
 		cmocka_unit_test(test_dropped),
