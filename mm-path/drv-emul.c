@@ -42,6 +42,7 @@
  * Locks: the PAB's is taken inside page table locks; two page table locks are
  * never nested. Everything else: see core.c.
  */
+#include <linux/hash.h>
 #include <linux/hugetlb.h>
 #include <linux/log2.h>
 #include <linux/memcontrol.h>
@@ -71,6 +72,7 @@ enum emul_param {
 #define EMUL_MAX_FILTER		256
 #define EMUL_HUGE_WAYS		16U
 #define EMUL_MIN_WAYS		8U	/* more than the pages of one instruction */
+#define EMUL_NEAR_SHIFT		6
 #define EMUL_SCAN_SHARE		128	/* scan for at most 1/128 of the time */
 #define EMUL_BITE		(256UL << 20)	/* of address space, without letting mmap_lock go */
 #define EMUL_MIN_SAMPLE		256	/* pages; fewer say little */
@@ -89,10 +91,16 @@ static struct mmpath_param emul_params[NR_EMUL_PARAMS + 1] = {
 	[EMUL_OVERHEAD_TARGET]	= { "overhead_target", 5, 0, 100, false },
 };
 
-/* Entries are page number + 1, 0 when empty; @hand is the oldest of each set. */
+/*
+ * Entries are page number + 1, 0 when empty; @hand is the oldest of each set. Those of
+ * 2^EMUL_NEAR_SHIFT blocks in a row are on a list of @near, for these to be forgotten at
+ * once. A list has those of other such ranges, too, as they come by their hash.
+ */
 struct emul_pab {
 	u64 *page;
 	u8 *hand;
+	struct hlist_node *node;
+	struct hlist_head *near;
 	unsigned int ways;
 	unsigned int nr_sets;
 };
@@ -148,6 +156,17 @@ static unsigned int emul_huge_shift(unsigned int shift)
 	return max_t(unsigned int, shift, PMD_ORDER);
 }
 
+static unsigned int emul_pab_entries(const struct emul_pab *pab)
+{
+	return pab->nr_sets * pab->ways;
+}
+
+/* As many lists as entries. */
+static struct hlist_head *emul_pab_near(const struct emul_pab *pab, u64 range)
+{
+	return pab->near + hash_64(range, ilog2(emul_pab_entries(pab)));
+}
+
 static void emul_pab_shape(struct emul_pab *pab, unsigned int entries, unsigned int ways)
 {
 	pab->ways = clamp(ways, EMUL_MIN_WAYS, entries);
@@ -157,6 +176,7 @@ static void emul_pab_shape(struct emul_pab *pab, unsigned int entries, unsigned 
 		return;
 	memset(pab->page, 0, entries * sizeof(*pab->page));
 	memset(pab->hand, 0, pab->nr_sets * sizeof(*pab->hand));
+	memset(pab->near, 0, entries * sizeof(*pab->near));
 }
 
 /* Empty both PABs, for one page in 2^@shift. */
@@ -177,15 +197,21 @@ static int emul_pab_alloc(struct emul_pab *pab, unsigned int entries)
 {
 	pab->page = mmpath_attach_alloc(entries, sizeof(*pab->page));
 	pab->hand = mmpath_attach_alloc(entries, sizeof(*pab->hand));
-	return pab->page && pab->hand ? 0 : -ENOMEM;
+	pab->node = mmpath_attach_alloc(entries, sizeof(*pab->node));
+	pab->near = mmpath_attach_alloc(entries, sizeof(*pab->near));
+	return pab->page && pab->hand && pab->node && pab->near ? 0 : -ENOMEM;
 }
 
 static void emul_pab_free(struct emul_pab *pab)
 {
 	kvfree(pab->page);
 	kvfree(pab->hand);
+	kvfree(pab->node);
+	kvfree(pab->near);
 	pab->page = NULL;
 	pab->hand = NULL;
+	pab->node = NULL;
+	pab->near = NULL;
 }
 
 static int emul_pabs_alloc(struct emul *e)
@@ -236,27 +262,45 @@ static bool emul_pab_has(const struct emul_pab *pab, u64 page, u64 block)
 /* @page enters its set; returns the page that falls out, plus 1, or 0. */
 static u64 emul_pab_insert(struct emul_pab *pab, u64 page, u64 block)
 {
-	unsigned int set;
+	unsigned int set, place;
 	u64 *way = emul_pab_set(pab, block, &set);
 	u64 victim = way[pab->hand[set]];
 
-	way[pab->hand[set]] = page + 1;
+	place = way - pab->page + pab->hand[set];
+	if (victim)
+		hlist_del(&pab->node[place]);
+	pab->page[place] = page + 1;
+	hlist_add_head(&pab->node[place], emul_pab_near(pab, block >> EMUL_NEAR_SHIFT));
 	pab->hand[set] = (pab->hand[set] + 1) & (pab->ways - 1);
 	return victim;
 }
 
-/* Pages @first to @last leave the PAB, and huge ones of which a part is. */
-static void emul_pab_forget(struct emul_pab *pab, u64 first, u64 last, u64 block, u64 blocks)
+static void emul_pab_forget_place(struct emul_pab *pab, unsigned int place, u64 first, u64 last)
 {
-	u64 n = min_t(u64, blocks, pab->nr_sets), *way;
-	unsigned int i, set;
+	if (pab->page[place] <= first || pab->page[place] > last + 1)
+		return;
+	pab->page[place] = 0;
+	hlist_del(&pab->node[place]);
+}
 
-	for (; n; n--, block++) {
-		way = emul_pab_set(pab, block, &set);
-		for (i = 0; i < pab->ways; i++)
-			if (way[i] > first && way[i] <= last + 1)
-				way[i] = 0;
+/* Pages @first to @last leave the PAB, and huge ones of which a part is; @block to @end. */
+static void emul_pab_forget(struct emul_pab *pab, u64 first, u64 last, u64 block, u64 end)
+{
+	unsigned int place, entries = emul_pab_entries(pab);
+	struct hlist_node *node, *next;
+	u64 range = block >> EMUL_NEAR_SHIFT;
+
+	end >>= EMUL_NEAR_SHIFT;
+	if (end - range >= entries) {
+		for (place = 0; place < entries; place++)
+			emul_pab_forget_place(pab, place, first, last);
+		return;
 	}
+	for (; range <= end; range++)
+		for (node = emul_pab_near(pab, range)->first; node; node = next) {
+			next = node->next;
+			emul_pab_forget_place(pab, node - pab->node, first, last);
+		}
 }
 
 /* Fully associative, least recently used goes: thesis 4.2.1. */
@@ -310,7 +354,7 @@ static void emul_forget_in(struct emul *e, u64 first, u64 last, bool huge)
 	u64 block = emul_block(e, first, huge);
 
 	emul_pab_forget(huge ? &e->huge : &e->pab, first, last, block,
-			emul_block(e, last, huge) - block + 1);
+			emul_block(e, last, huge));
 }
 
 static void emul_forget(struct mmpath_ctx *ctx, u64 first, u64 nr)
@@ -326,8 +370,8 @@ static void emul_forget(struct mmpath_ctx *ctx, u64 first, u64 nr)
 	emul_forget_in(e, first, last, false);
 	/* of one that is cut the rest is mapped by small pages from now on */
 	emul_forget_in(e, first >> PMD_ORDER << PMD_ORDER, last, true);
-	for (i = 0; i < EMUL_MAX_FILTER; i++)
-		if (e->filter[i] > first && e->filter[i] <= last + 1)
+	for (i = 0; i < e->filter_entries; i++)
+		if (e->filter[i] - 1 - first <= last - first)
 			e->filter[i] = 0;
 out:
 	spin_unlock(&e->lock);

@@ -107,6 +107,55 @@ static void kt_pab_forget(struct kunit *test)
 	kt_forget(test, 100, 1000, 1);
 }
 
+/* What is in the PAB is on the list of its range, and nothing else is on one. */
+static void kt_expect_listed(struct kunit *test, const struct emul_pab *pab)
+{
+	unsigned int i, entries = emul_pab_entries(pab), listed = 0, there = 0;
+	struct hlist_node *node;
+	u64 page;
+
+	for (i = 0; i < entries; i++) {
+		there += pab->page[i] != 0;
+		hlist_for_each(node, pab->near + i) {
+			page = pab->page[node - pab->node];
+			KUNIT_ASSERT_NE(test, page, 0);
+			KUNIT_ASSERT_PTR_EQ(test, pab->near + i,
+					    emul_pab_near(pab, (page - 1) >> EMUL_NEAR_SHIFT));
+			KUNIT_ASSERT_LE(test, ++listed, entries);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, listed, there);
+}
+
+/* Ranges of all sizes are forgotten from a PAB that pages fall out of. */
+static void kt_pab_forget_any(struct kunit *test)
+{
+	struct emul *e = kt_emul(test, 128, 8, 0);
+	u64 *before = kunit_kcalloc(test, 128, sizeof(*before), GFP_KERNEL);
+	u64 seed = 1, page, last;
+	unsigned int i, round;
+
+	KUNIT_ASSERT_NOT_NULL(test, before);
+	for (round = 0; round < 500; round++) {
+		for (i = 0; i < 50; i++) {
+			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+			page = seed >> 48;
+			if (!emul_pab_has(&e->pab, page, page))
+				emul_pab_insert(&e->pab, page, page);
+		}
+		memcpy(before, e->pab.page, 128 * sizeof(*before));
+		last = page + (seed >> 32) % (1ULL << round % 17);
+		emul_pab_forget(&e->pab, page, last, page, last);
+		for (i = 0; i < 128; i++)
+			KUNIT_ASSERT_EQ(test, e->pab.page[i],
+					before[i] > page && before[i] <= last + 1 ? 0 : before[i]);
+		kt_expect_listed(test, &e->pab);
+	}
+	emul_reshape(e, 1);
+	kt_expect_listed(test, &e->pab);
+	kt_emul_free(e);
+}
+
 /* Page 0 is a page like any other. */
 static void kt_pab_page_0(struct kunit *test)
 {
@@ -398,6 +447,7 @@ static void kt_busy_scan(struct kunit *test)
 static struct kunit_case kt_emul_cases[] = {
 	KUNIT_CASE(kt_pab_fifo),
 	KUNIT_CASE(kt_pab_forget),
+	KUNIT_CASE(kt_pab_forget_any),
 	KUNIT_CASE(kt_pab_page_0),
 	KUNIT_CASE(kt_pab_associativity),
 	KUNIT_CASE(kt_pab_one_instruction),
