@@ -253,6 +253,15 @@ static int mmpath_change_regions(struct mmpath_ctx *ctx, enum mmpath_map_op op,
 	return 0;
 }
 
+/*
+ * Where a mapping comes nothing is known of its pages: what was there before has been
+ * unmapped, and mmap() over a mapping tells of that, too.
+ */
+static bool mmpath_op_forgets(enum mmpath_map_op op)
+{
+	return op == MMPATH_UNMAP || op == MMPATH_DISCARD;
+}
+
 /* The next touch of a page in this range is its first. */
 static void mmpath_driver_forget(struct mmpath_ctx *ctx, u64 first, u64 nr)
 {
@@ -285,14 +294,14 @@ static void mmpath_change(struct mm_struct *mm, enum mmpath_map_op op,
 	else if (op == MMPATH_MAP || op == MMPATH_BRK)
 		mmpath_name_own(ctx, page, nr);
 	for (i = 0; i < ctx->nr_domains; i++)
-		if (op != MMPATH_MOVE)
+		if (mmpath_op_forgets(op))
 			mmpath_domain_forget(ctx->domains[i], ctx, page, nr);
-		else if (page != to_page)
+		else if (op == MMPATH_MOVE && page != to_page)
 			mmpath_domain_move(ctx->domains[i], ctx, page, to_page, min(nr, to_nr));
 	mutex_unlock(&ctx->lock);
-	if (op != MMPATH_MOVE) {
+	if (mmpath_op_forgets(op)) {
 		mmpath_driver_forget(ctx, page, nr);
-	} else if (page != to_page) {
+	} else if (op == MMPATH_MOVE && page != to_page) {
 		mmpath_driver_forget(ctx, page, nr);
 		mmpath_driver_forget(ctx, to_page, to_nr);
 	}
