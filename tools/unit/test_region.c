@@ -947,6 +947,10 @@ static void test_rest_and_extents(void **state)
 	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 310);
 	map(&f, 1000, 300);
 	assert_int_equal(mmpath_stack_footprint(&f.rs.rest->models->lru), 10);
+	/* the beginning of an extent */
+	unmap(&f, 1000, 100);
+	assert_int_equal(id_of(&f, 1099), 0);
+	assert_int_equal(id_of(&f, 1100), 3);
 	fixture_destroy(&f);
 }
 
