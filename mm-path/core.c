@@ -307,7 +307,7 @@ void mmpath_find_pid(struct mmpath_ctx *ctx)
 	struct task_struct *owner;
 
 	rcu_read_lock();
-	owner = rcu_dereference(ctx->mm->owner);
+	owner = mmpath_owner(ctx->mm);
 	tgid = owner ? task_tgid(owner) : NULL;
 	if (tgid && tgid != old) {
 		ctx->tgid = get_pid(tgid);

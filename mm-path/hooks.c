@@ -10,6 +10,22 @@
 #include <linux/sched/mm.h>
 #include "internal.h"
 
+/**
+ * mmpath_owner() - who runs an mm?
+ * @mm: the mm
+ *
+ * Not a child whose fork is not over: should that fail, its signal_struct is freed at once, and
+ * not after RCU. Nothing is lost, for it has neither run nor a pid.
+ *
+ * Context: the RCU lock is held. Return: a task whose ->signal may be read, or NULL.
+ */
+struct task_struct *mmpath_owner(const struct mm_struct *mm)
+{
+	struct task_struct *owner = rcu_dereference(mm->owner);
+
+	return owner && READ_ONCE(owner->__state) != TASK_NEW ? owner : NULL;
+}
+
 static u64 mmpath_group_ns(struct task_struct *leader)
 {
 	u64 ns = READ_ONCE(leader->signal->sum_sched_runtime);
@@ -33,7 +49,7 @@ u64 mmpath_cpu_ns(struct mm_struct *mm)
 	u64 ns = 0;
 
 	rcu_read_lock();
-	owner = rcu_dereference(mm->owner);
+	owner = mmpath_owner(mm);
 	if (!owner && (current->flags & PF_EXITING || current->in_execve))
 		owner = current;	/* the last one takes its mm along */
 	if (owner)
@@ -54,7 +70,7 @@ unsigned long mmpath_major_faults(struct mm_struct *mm)
 	unsigned long faults = 0;
 
 	rcu_read_lock();
-	owner = rcu_dereference(mm->owner);
+	owner = mmpath_owner(mm);
 	if (owner) {
 		faults = READ_ONCE(owner->signal->maj_flt);
 		for_each_thread(owner, t)

@@ -513,6 +513,7 @@ bool mmpath_trap_enter(unsigned int flags, struct mmpath_entered *entered);
 u64 mmpath_trap_leave(const struct mmpath_entered *entered);
 
 /* hooks.c */
+struct task_struct *mmpath_owner(const struct mm_struct *mm);
 u64 mmpath_cpu_ns(struct mm_struct *mm);
 unsigned long mmpath_major_faults(struct mm_struct *mm);
 

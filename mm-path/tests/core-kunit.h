@@ -1203,6 +1203,26 @@ static void kt_many_own(struct kunit *test)
 	mmpath_domain_destroy(dom);
 }
 
+/* A child whose fork is not over has no signal_struct that may be read. */
+static void kt_owner_new(struct kunit *test)
+{
+	struct task_struct *task = kunit_kzalloc(test, sizeof(*task), GFP_KERNEL);
+	struct mm_struct *mm = mm_alloc();
+
+	KUNIT_ASSERT_NOT_NULL(test, task);
+	KUNIT_ASSERT_NOT_NULL(test, mm);
+	task->__state = TASK_NEW;
+	WRITE_ONCE(mm->owner, task);
+	KUNIT_EXPECT_EQ(test, mmpath_cpu_ns(mm), 0);
+	KUNIT_EXPECT_EQ(test, mmpath_major_faults(mm), 0);
+	WRITE_ONCE(mm->owner, current);
+	rcu_read_lock();
+	KUNIT_EXPECT_PTR_EQ(test, mmpath_owner(mm), current);
+	rcu_read_unlock();
+	WRITE_ONCE(mm->owner, NULL);
+	mmput(mm);
+}
+
 static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_record_packing),
 	KUNIT_CASE(kt_log_full),
@@ -1236,6 +1256,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_both_go),
 	KUNIT_CASE(kt_children_go),
 	KUNIT_CASE(kt_many_own),
+	KUNIT_CASE(kt_owner_new),
 	{}
 };
 
