@@ -613,13 +613,15 @@ static bool emul_hint_fault(struct mmpath_ctx *ctx, struct vm_fault *vmf)
 	spin_lock(vmf->ptl);
 	if (!pte_same(ptep_get(vmf->pte), vmf->orig_pte))
 		goto out;
+	emul_count_fault(ctx);
+	if (mmpath_trap_probes(vmf->flags))
+		goto out;
 	old = ptep_modify_prot_start(vma, vmf->address, vmf->pte);
 	pte = pte_mkyoung(emul_accessible_pte(vma, vmf->address, old));
 	if (pte_write(pte) && (vmf->flags & FAULT_FLAG_WRITE))
 		pte = pte_mkdirty(pte);
 	ptep_modify_prot_commit(vma, vmf->address, vmf->pte, old, pte);
 	update_mmu_cache_range(vmf, vma, vmf->address, vmf->pte, 1);
-	emul_count_fault(ctx);
 out:
 	pte_unmap_unlock(vmf->pte, vmf->ptl);
 	return true;

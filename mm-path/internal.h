@@ -503,6 +503,7 @@ void mmpath_reset_domain(struct mmpath_domain *dom);
 
 /* trap.c */
 u64 mmpath_trap_ns(void);
+bool mmpath_trap_probes(unsigned int flags);
 void mmpath_trap_hinted(void);
 /* When a task entered the touched hook: its CPU time, and the clock */
 struct mmpath_entered {

@@ -4,15 +4,16 @@
  *
  * Time in the touched hook is measured. The way there and back, through an exception, the
  * fault handler and the hint fault hook, cannot be. But the shortest time from a thread's
- * leaving that hook to the same hook for its next hint fault has nothing else in it: when
- * all pages have just become inaccessible, an instruction and what it loads from both are,
- * and no other instruction runs in between.
+ * leaving that hook to the same hook for its next hint fault has nothing else in it, if no
+ * instruction runs in between. That is made so: one hint fault in MMPATH_TRAP_EVERY leaves
+ * its page inaccessible, and the instruction faults again at once.
  *
  * The very shortest time would not do. A clock that is set back in between makes a way too
  * short, and such a way would be believed for ever. So each CPU takes the fourth shortest
- * of MMPATH_TRAP_WAYS ways, and the least of what CPUs have reported lately counts: what is
- * wrong is forgotten, and a thread that does much between two faults does not make the cost
- * look high at once. And no way is shorter than an exception that does nothing, which is
+ * of MMPATH_TRAP_WAYS ways, about the median of those with nothing in between, and the
+ * least of what CPUs have reported lately counts: what is wrong is forgotten, and one slow
+ * CPU does not make the cost look high. And no way is shorter than an exception that does
+ * nothing, which is
  * measured at boot.
  */
 #include <linux/init.h>
@@ -26,6 +27,7 @@
 
 #define MMPATH_TRAP_NS		10000	/* until something is known, and at the most */
 #define MMPATH_TRAP_WAYS	256
+#define MMPATH_TRAP_EVERY	32	/* twice MMPATH_TRAP_SHORTEST of so many ways */
 #define MMPATH_TRAP_SHORTEST	4
 #define MMPATH_TRAP_REPORTS	32
 #define MMPATH_TRAP_PROBES	31
@@ -47,6 +49,7 @@ struct mmpath_trap {
 	struct task_struct *task;	/* the last to leave on this CPU; only compared */
 	struct task_struct *hinted;	/* a hint fault of this one goes on */
 	u64 left;
+	int probe;			/* hint faults until the next is one */
 	struct mmpath_ways ways;
 };
 
@@ -97,6 +100,23 @@ static void mmpath_trap_report(struct mmpath_trap_cost *c, u64 ns)
 u64 mmpath_trap_ns(void)
 {
 	return READ_ONCE(mmpath_trap_cost.ns);
+}
+
+/**
+ * mmpath_trap_probes() - is a hint fault to leave its page inaccessible?
+ * @flags: FAULT_FLAG_* of the fault
+ *
+ * Not the next one of the CPU, so that the instruction completes.
+ *
+ * Context: in a fault, preemption is off. Return: whether it is.
+ */
+bool mmpath_trap_probes(unsigned int flags)
+{
+	/* in get_user_pages() there is no instruction that faults again */
+	if (!(flags & FAULT_FLAG_USER) || this_cpu_dec_return(mmpath_trap.probe) > 0)
+		return false;
+	this_cpu_write(mmpath_trap.probe, MMPATH_TRAP_EVERY);
+	return true;
 }
 
 /**

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What tracking costs, and what is told of it.
+ *
+ * In its first epoch nothing of a program is tracked, whatever it does: what that may cost
+ * is not known yet. That is told from counts, and holds on any machine. With "worth", which is
+ * for virtual time and one CPU, the same work is done untracked and tracked: what CPU
+ * time it takes more is what memory.path.stat should say.
+ *
+ * usage: path_cost [worth]
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include "path_util.h"
+
+#define NR_PAGES	8192UL
+#define WORK		3000	/* instructions, about, for each touch */
+#define TOUCHES		300000	/* more than 700 ms of virtual time */
+#define TARGET		50	/* permille */
+#define SECONDS		300
+
+struct shared {
+	unsigned long long cpu_ns;
+	bool stop;
+};
+
+static struct shared *shared;
+
+static void touch(char *p, unsigned long touches)
+{
+	unsigned long seed = 1, i;
+	unsigned int n;
+
+	path_go_round(p, NR_PAGES, 0);
+	for (i = 0; i < touches; i++) {
+		(*path_word(p, path_rand(&seed) % NR_PAGES))++;
+		for (n = 0; n < WORK / 3; n++)
+			__asm__ volatile("" : : : "memory");
+	}
+}
+
+static int work(void *arg)
+{
+	struct timespec t;
+
+	touch(path_map(NR_PAGES * PAGE, false), *(unsigned long *)arg);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	shared->cpu_ns = t.tv_sec * 1000000000ULL + t.tv_nsec;
+	return KSFT_PASS;
+}
+
+static int hog(void *arg)
+{
+	while (!__atomic_load_n(&shared->stop, __ATOMIC_RELAXED))
+		;
+	return KSFT_PASS;
+}
+
+static long long stat_of(const char *cg, const char *name)
+{
+	return path_cg_key(cg, "memory.path.stat", name);
+}
+
+static void test_first_epoch(bool worth)
+{
+	unsigned long touches = 50000;
+	char *cg = path_cg(NULL, "first");
+	bool good;
+
+	path_set("epoch_ms", "60000");
+	path_track(cg, true);
+	good = path_eq(path_run(cg, work, &touches, SECONDS), KSFT_PASS);
+	good &= path_eq(stat_of(cg, "faults"), 0);
+	good &= path_eq(stat_of(cg, "records"), 0);
+	/* what is left is the hook of faults that there are anyway */
+	if (worth)
+		good &= path_le(stat_of(cg, "overhead_permille"), TARGET);
+	ksft_test_result(good, "nothing is tracked in the first epoch\n");
+	path_cg_remove(cg);
+}
+
+/* The second epoch is the first one that costs, the third is not over. */
+static void test_second_epoch(void)
+{
+	unsigned long touches = TOUCHES;
+	char *cg = path_cg(NULL, "second");
+	long long told;
+	bool good;
+
+	path_set("epoch_ms", "300");
+	path_track(cg, true);
+	good = path_eq(path_run(cg, work, &touches, SECONDS), KSFT_PASS);
+	told = stat_of(cg, "overhead_permille");
+	ksft_print_msg("%lld permille\n", told);
+	good &= path_gt(told, 0) && path_le(told, 2 * TARGET);
+	ksft_test_result(good, "the second no more than twice the target\n");
+	path_cg_remove(cg);
+}
+
+static void test_told(const char *what)
+{
+	char *plain = path_cg(NULL, "plain"), *tracked = path_cg(NULL, "tracked");
+	unsigned long touches = TOUCHES;
+	long long without, is, told;
+	bool good;
+
+	path_set("epoch_ms", "100");
+	path_set("enabled", "0");
+	good = path_eq(path_run(plain, work, &touches, SECONDS), KSFT_PASS);
+	without = shared->cpu_ns;
+	path_set("enabled", "1");
+	path_track(tracked, true);
+	good &= path_eq(path_run(tracked, work, &touches, SECONDS), KSFT_PASS);
+	is = (shared->cpu_ns - without) * 1000 / without;
+	told = stat_of(tracked, "overhead_permille");
+	ksft_print_msg("%lld ms, and %lld permille more; told %lld, trap_ns %lld\n",
+		       without / 1000000, is, told, path_get("stats/trap_ns"));
+	good &= path_gt(is, 0) && path_ge(told * 5, is * 4) && path_le(told * 5, is * 6);
+	ksft_test_result(good, "what is told is true within a fifth: %s\n", what);
+	path_cg_remove(tracked);
+	path_cg_remove(plain);
+}
+
+static void test_worth(void)
+{
+	char *busy = path_cg(NULL, "busy");
+	pid_t pid;
+
+	test_second_epoch();
+	test_told("quiet");
+	pid = path_spawn(busy, hog, NULL);
+	path_track(busy, false);
+	test_told("busy");
+	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
+	path_wait(pid, SECONDS);
+	path_cg_remove(busy);
+}
+
+int main(int argc, char **argv)
+{
+	bool worth = argc > 1 && !strcmp(argv[1], "worth");
+
+	path_start(worth ? 4 : 1, 600);
+	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	path_use_driver("emul", 2048);
+	path_set(PATH_EMUL "overhead_target", "%u", TARGET / 10);
+	test_first_epoch(worth);
+	if (worth)
+		test_worth();
+	ksft_finished();
+}
