@@ -593,6 +593,7 @@ static void emul_check_budget(struct mmpath_ctx *ctx)
 	    emul_cost_ns(ctx) <= READ_ONCE(e->budget_ns))
 		return;
 	WRITE_ONCE(e->paused, true);
+	WRITE_ONCE(ctx->resting, true);
 	mmpath_kick(ctx);
 }
 
@@ -1052,6 +1053,7 @@ static void emul_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	e->fresh = false;
 	emul_reshape(e, e->shift);
 	WRITE_ONCE(e->paused, false);
+	WRITE_ONCE(ctx->resting, false);
 	emul_scan_anew(e);
 }
 
@@ -1142,6 +1144,7 @@ static int emul_attach(struct mmpath_ctx *ctx)
 	emul_reshape(e, emul_param(EMUL_SAMPLE_SHIFT));
 	ctx->pab_reach = e->pab_entries;
 	mmpath_set_shift(ctx, e->shift);
+	WRITE_ONCE(ctx->resting, e->paused);
 	return 0;
 }
 

@@ -657,6 +657,10 @@ static int vpath_enter(struct mmpath_ctx *ctx, u32 *number)
 	return ret;
 }
 
+/*
+ * With a target nothing is logged until an epoch has told what the program runs. What ends
+ * before, as most of what a shell starts, would cost more to drain than it is known by.
+ */
 static int vpath_attach(struct mmpath_ctx *ctx)
 {
 	struct vpath_ctx *v = kzalloc(sizeof(*v), MMPATH_GFP_ATTACH);
@@ -675,6 +679,7 @@ static int vpath_attach(struct mmpath_ctx *ctx)
 	}
 	ctx->pab_reach = vpath_param(VPATH_PARAM_PAB_ENTRIES);
 	mmpath_set_shift(ctx, vpath_param(VPATH_PARAM_SAMPLE_SHIFT));
+	WRITE_ONCE(ctx->resting, vpath_param(VPATH_PARAM_OVERHEAD_TARGET) > 0);
 	WRITE_ONCE(ctx->number, number);
 	return 0;
 }

@@ -214,13 +214,15 @@ void __mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
 
 	if (!rcu_access_pointer(mm->mmpath))
 		return;
-	hint = mmpath_trap_enter(flags, &entered);
+	hint = mmpath_trap_was_hint();
 	idx = srcu_read_lock(&mmpath_srcu);
 	ctx = mmpath_ctx_of(mm);
 	drv = mmpath_drv_of(ctx);
 	if (ctx && !hint)
 		mmpath_tell_own(ctx, vma, address, flags);
-	if (drv && drv->touched) {
+	/* many a program is over before anything is logged, and takes its faults untimed */
+	if (drv && drv->touched && !READ_ONCE(ctx->resting)) {
+		mmpath_trap_enter(hint, flags, &entered);
 		mmpath_tell_touched(drv, ctx, vma, address, flags, hint);
 		mmpath_try_drain(ctx);
 		atomic64_add(mmpath_trap_leave(&entered), &ctx->hook_ns);

@@ -510,7 +510,8 @@ struct mmpath_entered {
 	u64 ran, clock;
 };
 
-bool mmpath_trap_enter(unsigned int flags, struct mmpath_entered *entered);
+bool mmpath_trap_was_hint(void);
+void mmpath_trap_enter(bool hint, unsigned int flags, struct mmpath_entered *entered);
 u64 mmpath_trap_leave(const struct mmpath_entered *entered);
 
 /* hooks.c */

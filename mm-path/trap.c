@@ -139,31 +139,45 @@ static u64 mmpath_ran_ns(u64 now)
 }
 
 /**
- * mmpath_trap_enter() - enter the touched hook
- * @flags: FAULT_FLAG_* of the fault
- * @entered: returns when that was
+ * mmpath_trap_was_hint() - was it a hint fault?
  *
  * A thread that moved to another CPU in between is taken for one that had no hint.
- * Context: in a fault. Return: whether it was a hint fault.
+ * Context: in a fault; asked once in each. Return: whether it was.
  */
-bool mmpath_trap_enter(unsigned int flags, struct mmpath_entered *entered)
+bool mmpath_trap_was_hint(void)
 {
 	struct mmpath_trap *trap = get_cpu_ptr(&mmpath_trap);
 	bool hint = trap->hinted == current;
+
+	if (trap->hinted)
+		trap->hinted = NULL;
+	put_cpu_ptr(&mmpath_trap);
+	return hint;
+}
+
+/**
+ * mmpath_trap_enter() - enter the touched hook
+ * @hint: mmpath_trap_was_hint()
+ * @flags: FAULT_FLAG_* of the fault
+ * @entered: returns when that was
+ *
+ * Context: in a fault.
+ */
+void mmpath_trap_enter(bool hint, unsigned int flags, struct mmpath_entered *entered)
+{
+	struct mmpath_trap *trap = get_cpu_ptr(&mmpath_trap);
 	u64 report = 0;
 
 	entered->clock = local_clock();
 	/* in get_user_pages() there is no exception between two */
 	if (hint && flags & FAULT_FLAG_USER && trap->task == current)
 		report = mmpath_ways_add(&trap->ways, entered->clock - trap->left);
-	trap->hinted = NULL;
 	if (report && spin_trylock(&mmpath_trap_lock)) {
 		mmpath_trap_report(&mmpath_trap_cost, report);
 		spin_unlock(&mmpath_trap_lock);
 	}
 	entered->ran = mmpath_ran_ns(entered->clock);
 	put_cpu_ptr(&mmpath_trap);
-	return hint;
 }
 
 /**
