@@ -275,9 +275,10 @@ static void region_epoch(struct by_region *r)
 {
 	struct mmpath_region *region;
 	struct mmpath_models *m;
+	uint32_t i;
 
 	mmpath_regions_close_epoch(&r->rs);
-	list_for_each_entry(region, &r->rs.list, node) {
+	mmpath_for_each_region(&r->rs, i, region) {
 		m = region->models;
 		if (m)
 			mmpath_pools_judge(&r->pools, 1 + region->id, &m->lru_mrc, &m->mru_mrc);
