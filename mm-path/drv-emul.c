@@ -593,7 +593,6 @@ static void emul_check_budget(struct mmpath_ctx *ctx)
 	    emul_cost_ns(ctx) <= READ_ONCE(e->budget_ns))
 		return;
 	WRITE_ONCE(e->paused, true);
-	WRITE_ONCE(ctx->resting, true);
 	mmpath_kick(ctx);
 }
 
@@ -1144,13 +1143,14 @@ static int emul_attach(struct mmpath_ctx *ctx)
 	emul_reshape(e, emul_param(EMUL_SAMPLE_SHIFT));
 	ctx->pab_reach = e->pab_entries;
 	mmpath_set_shift(ctx, e->shift);
-	WRITE_ONCE(ctx->resting, e->paused);
+	WRITE_ONCE(ctx->resting, e->fresh);
 	return 0;
 }
 
 static void emul_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	emul_account(ctx, ctx->mm);
+	WRITE_ONCE(ctx->resting, false);
 	if (mm)
 		emul_clean(mm);
 	emul_free(ctx->drv_data);
