@@ -262,6 +262,13 @@ static u32 log_kill(struct mmpath_stack *s, u32 pos)
 	return rank + tree_climb(s, pos / 64, pos / 64 == s->head / 64 ? 0 : ~0ULL);
 }
 
+static void sweep_begin(struct mmpath_stack *s)
+{
+	s->src = 0;
+	s->dst = 0;
+	s->sweeping = true;
+}
+
 static void sweep_end(struct mmpath_stack *s)
 {
 	u32 word = s->dst / 64;
@@ -314,6 +321,14 @@ static void sweep_word(struct mmpath_stack *s)
 	sweep_account(s, word, nr);
 }
 
+static void sweep_step(struct mmpath_stack *s)
+{
+	sweep_word(s);
+	s->src += 64;
+	if (s->src >= s->head)
+		sweep_end(s);
+}
+
 /* The places that the next step will write. */
 static void sweep_prefetch(const struct mmpath_stack *s)
 {
@@ -337,17 +352,28 @@ static void sweep_some(struct mmpath_stack *s)
 	if (s->head % SWEEP_EVERY)
 		return;
 	if (!s->sweeping) {
-		s->src = 0;
-		s->dst = 0;
-		s->sweeping = sweep_due(s);
+		if (sweep_due(s))
+			sweep_begin(s);
 		return;
 	}
-	sweep_word(s);
-	s->src += 64;
-	if (s->src >= s->head)
-		sweep_end(s);
-	else
+	sweep_step(s);
+	if (s->sweeping)
 		sweep_prefetch(s);
+}
+
+/*
+ * There is no memory for a longer log. What is dead in it makes room, and at once: a sweep goes
+ * on with the touches, and there would be none. Not for a few entries, or each touch would do it.
+ */
+static bool log_squeeze(struct mmpath_stack *s)
+{
+	if (s->head - s->nr_pages <= s->head / 8)
+		return false;
+	if (!s->sweeping)
+		sweep_begin(s);
+	while (s->sweeping)
+		sweep_step(s);
+	return s->head < s->room;
 }
 
 /* The index tells that an entry of the log has another name, or none. */
@@ -488,7 +514,7 @@ s64 __mmpath_stack_touch(struct mmpath_stack *s, u64 page)
 	u32 id, *place, room = s->room, chunks = s->index.nr_chunks;
 	s64 distance;
 
-	if (s->head == room && log_grow(s))
+	if (s->head == room && log_grow(s) && !log_squeeze(s))
 		return MMPATH_NOMEM;
 	id = mmpath_index_find(&s->index, page);
 	place = id ? mmpath_index_at(&s->index, id) : NULL;

@@ -571,6 +571,29 @@ static void test_no_memory(void **state)
 		;
 }
 
+/* A log that cannot grow any more takes all touches of known pages, if some of it is dead. */
+static void test_log_of_no_memory(void **state)
+{
+	const u64 pages = 20000;
+	struct pair p;
+	u64 i;
+
+	(void)state;
+	pair_init(&p, 0, 0);
+	for (i = 0; i < pages; i++)
+		pair_touch(&p, i);
+	for (i = 0; i < 10 * pages; i++) {
+		if (i == pages / 4) {
+			p.tm.fail_at = p.tm.nr_allocs + 1;
+			p.tm.fail_after = true;
+		}
+		pair_touch(&p, i * 7 % (pages / 2));
+	}
+	assert_true(p.tm.nr_failed);
+	assert_order(&p);
+	pair_destroy(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -599,6 +622,7 @@ int main(void)
 		cmocka_unit_test(test_bytes_per_page),
 		cmocka_unit_test(test_log_shrinks),
 		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_log_of_no_memory),
 	};
 
 	cmocka_set_test_filter(getenv("UNIT_FILTER"));
