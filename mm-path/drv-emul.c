@@ -1068,6 +1068,12 @@ static void emul_refine(struct mmpath_ctx *ctx, u64 permille)
 		emul_set_shift(ctx, e->shift - 1);
 }
 
+/* Was anything tracked in this epoch? A burst may have been put off. */
+static bool emul_looked(const struct emul *e)
+{
+	return !e->fresh && !e->resuming;
+}
+
 /* The end of an epoch, or of all: what it cost, and what a burst stands for. */
 static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
@@ -1082,8 +1088,8 @@ static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
 		return own_ns;
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + emul_cost_ns(ctx));
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + own_ns);
-	/* what it did before anything was tracked is nowhere counted */
-	if (!e->fresh)
+	/* what it did while nothing was tracked at all is nowhere counted */
+	if (emul_looked(e))
 		mmpath_saw(ctx, &seen);
 	return own_ns;
 }

@@ -432,10 +432,12 @@ static void kt_busy_scan(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, e->scan_now);
 	KUNIT_EXPECT_EQ(test, e->scan_at, SZ_1G + EMUL_BITE);
 	KUNIT_EXPECT_TRUE(test, e->paused);
+	KUNIT_EXPECT_FALSE(test, emul_looked(e));
 	/* it may have been at work at this sample already */
 	KUNIT_EXPECT_EQ(test, e->scan_shift, 3);
 	emul_begin(ctx, mm);
 	KUNIT_EXPECT_FALSE(test, e->paused);
+	KUNIT_EXPECT_TRUE(test, emul_looked(e));
 	KUNIT_EXPECT_EQ(test, e->scan_at, 0);
 	emul_scan(ctx, mm);
 	KUNIT_EXPECT_FALSE(test, e->scan_now);
