@@ -1212,14 +1212,14 @@ static void kt_owner_new(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, task);
 	KUNIT_ASSERT_NOT_NULL(test, mm);
 	task->__state = TASK_NEW;
-	WRITE_ONCE(mm->owner, task);
+	rcu_assign_pointer(mm->owner, task);
 	KUNIT_EXPECT_EQ(test, mmpath_cpu_ns(mm), 0);
 	KUNIT_EXPECT_EQ(test, mmpath_major_faults(mm), 0);
-	WRITE_ONCE(mm->owner, current);
+	rcu_assign_pointer(mm->owner, current);
 	rcu_read_lock();
 	KUNIT_EXPECT_PTR_EQ(test, mmpath_owner(mm), current);
 	rcu_read_unlock();
-	WRITE_ONCE(mm->owner, NULL);
+	rcu_assign_pointer(mm->owner, NULL);
 	mmput(mm);
 }
 
