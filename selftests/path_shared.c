@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "path_util.h"
 
+#define FAULT_AROUND	"/sys/kernel/debug/fault_around_bytes"
 #define CHILDREN	4
 #define ROUNDS		3
 #define BYTES		(pages * PAGE)
@@ -212,6 +213,11 @@ static void test_family(const struct family *f)
 		ret = counted_once(f, &c) ? KSFT_PASS : KSFT_FAIL;
 		free(c.misses);
 	}
+	if (ret)
+		ksft_print_msg("%lld not attached, %lld dropped, %lld without memory\n",
+			       path_cg_key(cg, "memory.path.stat", "attach_failed"),
+			       path_cg_key(cg, "memory.path.stat", "dropped_log_full"),
+			       path_cg_key(cg, "memory.path.stat", "dropped_nomem"));
 	ksft_test_result_report(ret, "%s\n", f->name);
 	free(text);
 	path_cg_remove(cg);
@@ -226,6 +232,9 @@ int main(void)
 		pages = 1024;
 	path_save(PATH_THP);
 	path_write(PATH_THP, "never");
+	/* what comes along with a fault is seen from the next scan on, and that may be too late */
+	path_save(FAULT_AROUND);
+	path_write(FAULT_AROUND, "4096");
 	path_exact_filtered(16);
 	for (i = 0; i < ARRAY_SIZE(families); i++)
 		test_family(&families[i]);
