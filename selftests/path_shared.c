@@ -4,15 +4,14 @@
  * their cgroup, however many of them touch it.
  *
  * A program maps and fills its pages, and forks children that read them, one after another and
- * as often as they are told to. To tell them is left to the program's own parent, for in one of
- * the cases it ends as soon as they are there.
+ * as often as they are told to. What becomes of the pages of a program that ends before its
+ * children, and when, is a matter of KUnit (kt_parent_goes).
  */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "path_util.h"
@@ -33,7 +32,6 @@ struct family {
 	int flags;
 	bool (*begin)(char *p);		/* of each child */
 	unsigned int own;
-	bool leaves;
 };
 
 /* One end of each for the child. */
@@ -55,20 +53,10 @@ static bool write_half(char *p)
 	return true;
 }
 
-static bool map_half(char *p)
-{
-	return mmap(p, BYTES / 2, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0) == p;
-}
-
 static const struct family families[] = {
 	{ "private memory", MAP_PRIVATE, just_read, 0 },
 	{ "shared memory", MAP_SHARED, just_read, 0 },
-	{ "private memory of a program that has gone", MAP_PRIVATE, just_read, 0, true },
-	{ "shared memory of a program that has gone", MAP_SHARED, just_read, 0, true },
 	{ "private memory, half of it written", MAP_PRIVATE, write_half, 2 },
-	{ "shared memory, half of it written", MAP_SHARED, write_half, 0 },
-	{ "private memory, half of it mapped anew", MAP_PRIVATE, map_half, 2 },
 };
 
 static void read_all(__volatile__ char *p)
@@ -121,7 +109,7 @@ static int program(const struct family *f, struct turns *turns)
 		if (!pid)
 			_exit(serve(f, p, &turns[i]));
 	}
-	return f->leaves || reap() ? KSFT_PASS : KSFT_FAIL;
+	return reap() ? KSFT_PASS : KSFT_FAIL;
 }
 
 static bool take_turns(struct turns *turns)
@@ -155,7 +143,6 @@ static int run_family(void *arg)
 	pid_t pid;
 	int i;
 
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	signal(SIGPIPE, SIG_IGN);
 	for (i = 0; i < CHILDREN; i++)
 		if (pipe(turns[i].go) || pipe(turns[i].gone))
@@ -166,8 +153,6 @@ static int run_family(void *arg)
 		_exit(program(f, turns));
 	}
 	close_ends(turns, false);
-	if (f->leaves)
-		waitpid(pid, &i, 0);
 	good = pid > 0 && take_turns(turns);
 	close_ends(turns, true);
 	return reap() && good ? KSFT_PASS : KSFT_FAIL;
