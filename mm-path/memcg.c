@@ -139,7 +139,10 @@ static void mmpath_memcg_del(struct mmpath_memcg *pm)
 	kfree(pm);
 }
 
-/* Is the owner of @mm below @css? Who has no owner any more is as well gone. */
+/*
+ * Is the owner of @mm below @css? Who has no owner any more is as well gone. But a child whose
+ * fork is not over is in the root until that: it has the domains of its parent.
+ */
 static bool mmpath_memcg_has(struct cgroup_subsys_state *css, struct mm_struct *mm)
 {
 	struct task_struct *owner;
@@ -148,7 +151,8 @@ static bool mmpath_memcg_has(struct cgroup_subsys_state *css, struct mm_struct *
 	rcu_read_lock();
 	owner = rcu_dereference(mm->owner);
 	if (owner)
-		has = cgroup_is_descendant(task_css(owner, memory_cgrp_id)->cgroup,
+		has = READ_ONCE(owner->__state) == TASK_NEW ||
+		      cgroup_is_descendant(task_css(owner, memory_cgrp_id)->cgroup,
 					   css->cgroup);
 	rcu_read_unlock();
 	return has;
