@@ -15,9 +15,10 @@
  * @mm: the mm
  *
  * Not a child whose fork is not over: should that fail, its signal_struct is freed at once, and
- * not after RCU. Nothing is lost, for it has neither run nor a pid.
+ * not after RCU, and its credentials are taken from it. Nothing is lost, for it has neither run
+ * nor a pid.
  *
- * Context: the RCU lock is held. Return: a task whose ->signal may be read, or NULL.
+ * Context: the RCU lock is held. Return: a task whose ->signal and ->cred may be read, or NULL.
  */
 struct task_struct *mmpath_owner(const struct mm_struct *mm)
 {

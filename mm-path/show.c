@@ -85,7 +85,7 @@ static bool mmpath_may_look(const struct seq_file *m, struct mm_struct *mm)
 	if (mmpath_sees_all(m))
 		return true;
 	rcu_read_lock();
-	task = rcu_dereference(mm->owner);
+	task = mmpath_owner(mm);
 	if (task)
 		may = mmpath_may_trace(m, task);
 	rcu_read_unlock();
