@@ -1486,6 +1486,7 @@ void __mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent_mm)
 void __mmpath_exec(struct mm_struct *mm, struct mm_struct *old)
 {
 	mmpath_inherit_from(mm, old, false);
+	mmpath_memcg_exec(old);
 	/* the hardware has been told of the new mm, but not of its context */
 	if (rcu_access_pointer(mm->mmpath))
 		mmpath_use_mm(mm);

@@ -477,6 +477,12 @@ void mmpath_on_sync(void (*fn)(void));
 void mmpath_on_epoch(void (*fn)(void));
 void mmpath_request_sync(void);
 
+#ifdef CONFIG_MMPATH_MEMCG
+void mmpath_memcg_exec(struct mm_struct *old);
+#else
+static inline void mmpath_memcg_exec(struct mm_struct *old) { }
+#endif
+
 int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom);
 void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom);
 bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom);

@@ -6,8 +6,8 @@
  * id. It tracks the processes of the cgroup and of all below it. Who belongs
  * to it is settled by a sync: every process in the subtree is tracked, every
  * context in the domain whose process has left the subtree is let go. A sync
- * runs when the file is written, after processes were moved, and each epoch.
- * Children and executed programs inherit without one.
+ * runs when the file is written, after processes were moved or began elsewhere than their
+ * parents, and each epoch. Other children and executed programs inherit without one.
  *
  * An entry holds a reference to its cgroup. The end of a cgroup asks for a sync, which
  * drops the entry, also when tracking is not enabled.
@@ -78,6 +78,7 @@ struct mmpath_memcg {
 static DEFINE_MUTEX(mmpath_memcg_mutex);
 static DEFINE_XARRAY(mmpath_memcgs);
 static bool mmpath_memcg_used;	/* a cgroup was tracked or balanced since boot */
+static bool mmpath_memcg_passed;	/* a sync has passed over an unborn child */
 
 static struct mmpath_memcg *mmpath_memcg_find(struct cgroup_subsys_state *css)
 {
@@ -139,10 +140,7 @@ static void mmpath_memcg_del(struct mmpath_memcg *pm)
 	kfree(pm);
 }
 
-/*
- * Is the owner of @mm below @css? Who has no owner any more is as well gone. But a child whose
- * fork is not over is in the root until that: it has the domains of its parent.
- */
+/* Is the owner of @mm below @css? Who has no owner any more is as well gone. */
 static bool mmpath_memcg_has(struct cgroup_subsys_state *css, struct mm_struct *mm)
 {
 	struct task_struct *owner;
@@ -151,11 +149,36 @@ static bool mmpath_memcg_has(struct cgroup_subsys_state *css, struct mm_struct *
 	rcu_read_lock();
 	owner = rcu_dereference(mm->owner);
 	if (owner)
-		has = READ_ONCE(owner->__state) == TASK_NEW ||
-		      cgroup_is_descendant(task_css(owner, memory_cgrp_id)->cgroup,
+		has = cgroup_is_descendant(task_css(owner, memory_cgrp_id)->cgroup,
 					   css->cgroup);
 	rcu_read_unlock();
 	return has;
+}
+
+/* The owner of @mm is a child whose fork is not over, and which is in no cgroup but the root. */
+static bool mmpath_memcg_unborn(struct mm_struct *mm)
+{
+	struct task_struct *owner;
+	bool unborn;
+
+	rcu_read_lock();
+	owner = rcu_dereference(mm->owner);
+	unborn = owner && READ_ONCE(owner->__state) == TASK_NEW &&
+		 task_css_is_root(owner, memory_cgrp_id);
+	rcu_read_unlock();
+	return unborn;
+}
+
+/* Does @mm stay in the domain of @css? An unborn child does: it has the domains of its parent. */
+static bool mmpath_memcg_keeps(struct cgroup_subsys_state *css, struct mm_struct *mm)
+{
+	if (mmpath_memcg_unborn(mm)) {
+		/* pairs with __mmpath_memcg_fork(): that sees it, or we see where the child is */
+		smp_store_mb(mmpath_memcg_passed, true);
+		if (mmpath_memcg_unborn(mm))
+			return true;
+	}
+	return mmpath_memcg_has(css, mm);
 }
 
 /* Also when the first thread has ended, and others go on */
@@ -219,7 +242,7 @@ static void mmpath_memcg_sync_out(struct mmpath_memcg *pm)
 	unsigned long id;
 
 	mmpath_for_each_ctx(ctx, id)
-		if (mmpath_ctx_in(ctx, pm->dom) && !mmpath_memcg_has(pm->css, ctx->mm))
+		if (mmpath_ctx_in(ctx, pm->dom) && !mmpath_memcg_keeps(pm->css, ctx->mm))
 			mmpath_untrack(ctx, pm->dom);
 }
 
@@ -262,6 +285,45 @@ static void mmpath_memcg_epoch(void)
 void __mmpath_memcg_attach(void)
 {
 	mmpath_request_sync();
+}
+
+/*
+ * A child has the domains that its parent had when its memory was copied. It may begin in
+ * another cgroup than that of its parent (CLONE_INTO_CGROUP), or its parent was moved
+ * meanwhile and the sync for that could not know where the child would be.
+ */
+void __mmpath_memcg_fork(struct task_struct *child)
+{
+	bool elsewhere;
+
+	rcu_read_lock();
+	elsewhere = task_css(child, memory_cgrp_id) != task_css(current, memory_cgrp_id);
+	rcu_read_unlock();
+	smp_mb();	/* pairs with mmpath_memcg_keeps() */
+	if (READ_ONCE(mmpath_memcg_passed))
+		elsewhere |= xchg(&mmpath_memcg_passed, false);
+	if (elsewhere)
+		mmpath_request_sync();
+}
+
+/**
+ * mmpath_memcg_exec() - the current task has executed a program
+ * @old: what it used before, with the owner that it had then
+ *
+ * It may have used the memory of a process in another cgroup (vfork()), whose domains its own
+ * memory has inherited. Context: any.
+ */
+void mmpath_memcg_exec(struct mm_struct *old)
+{
+	struct task_struct *owner;
+	bool elsewhere;
+
+	rcu_read_lock();
+	owner = rcu_dereference(old->owner);
+	elsewhere = owner && task_css(owner, memory_cgrp_id) != task_css(current, memory_cgrp_id);
+	rcu_read_unlock();
+	if (elsewhere)
+		mmpath_request_sync();
 }
 
 void mmpath_memcg_offline(void)
@@ -601,3 +663,7 @@ static int __init mmpath_memcg_init(void)
 	return cgroup_add_dfl_cftypes(&memory_cgrp_subsys, mmpath_files);
 }
 subsys_initcall(mmpath_memcg_init);
+
+#ifdef CONFIG_MMPATH_KUNIT_TEST
+#include "tests/memcg-kunit.h"
+#endif

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "path_util.h"
@@ -148,6 +150,29 @@ static void epochs(bool often)
 	path_set("epoch_ms", "%d", often ? 100 : 60000);
 }
 
+/* Waits for what comes at once: the end of the epoch is put off until then. */
+static bool at_once(const char *cg, pid_t pid, bool want)
+{
+	unsigned long end = path_hangs_at(5);
+
+	while (path_tracks(cg, pid) != want && path_now_ms() < end) {
+		epochs(false);
+		path_sleep_ms(20);
+	}
+	return path_tracks(cg, pid) == want && path_wait_tracks(cg, pid, want);
+}
+
+static bool one_at_once(const char *cg)
+{
+	unsigned long end = path_hangs_at(5);
+
+	while (stat_of(cg, "contexts") != 1 && path_now_ms() < end) {
+		epochs(false);
+		path_sleep_ms(20);
+	}
+	return path_eq(stat_of(cg, "contexts"), 1);
+}
+
 static void test_hierarchy(void)
 {
 	char *top = path_cg(NULL, "cgroup"), *mid = path_cg(top, "mid");
@@ -192,19 +217,97 @@ static void test_moves(void)
 			 path_eq(path_get("stats/contexts"), 0),
 			 "a process outside is not tracked\n");
 	path_cg_move(a, prog.pid);
-	good = path_true(path_wait_tracks(a, prog.pid, true)) && path_true(all(a, &prog));
+	good = path_true(at_once(a, prog.pid, true)) && path_true(all(a, &prog));
 	ksft_test_result(good, "moved in, it is\n");
 	path_cg_move(b, prog.pid);
-	good = path_true(path_wait_tracks(a, prog.pid, false)) && path_true(none(a, &prog)) &&
+	good = path_true(at_once(a, prog.pid, false)) && path_true(none(a, &prog)) &&
 	       path_eq(path_get("stats/contexts"), 0);
 	ksft_test_result(good, "moved out, it is not\n");
 	path_track(b, true);
 	path_cg_move(a, prog.pid);
-	good = path_true(path_wait_tracks(a, prog.pid, true)) &&
-	       path_true(path_wait_tracks(b, prog.pid, false)) && path_true(all(a, &prog)) &&
+	good = path_true(at_once(a, prog.pid, true)) &&
+	       path_true(at_once(b, prog.pid, false)) && path_true(all(a, &prog)) &&
 	       path_true(none(b, &prog));
 	ksft_test_result(good, "from one tracked cgroup to another\n");
 	end(&prog);
+	epochs(true);
+	path_cg_remove(a);
+	path_cg_remove(b);
+}
+
+static int wait_long(void *arg)
+{
+	(void)arg;
+	for (;;)
+		pause();
+	return 0;
+}
+
+/* In a child: begins in a cgroup of its own choice, and lives until it is killed. */
+struct begin {
+	const char *in;
+	pid_t (*start)(const char *in);
+};
+
+/* The child is there from its first instruction on. */
+static pid_t clone_into(const char *in)
+{
+	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD };
+	int fd = open(in, O_RDONLY | O_DIRECTORY);
+	pid_t pid;
+
+	args.cgroup = fd;
+	pid = fd < 0 ? -1 : syscall(SYS_clone3, &args, sizeof(args));
+	if (!pid)
+		_exit(wait_long(NULL));
+	close(fd);
+	return pid;
+}
+
+/* It shares the memory of its parent until it executes a program. */
+static int move_and_exec(void *in)
+{
+	if (path_cg_move(in, getpid()))
+		return KSFT_FAIL;
+	/* and what the move has asked for is over before that */
+	path_sleep_ms(300);
+	execl("/bin/sleep", "sleep", "1000", NULL);
+	return KSFT_FAIL;
+}
+
+static pid_t vfork_into(const char *in)
+{
+	static long double stack[16384];	/* aligned as the ABI wants it */
+
+	return clone(move_and_exec, stack + ARRAY_SIZE(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
+		     (void *)in);
+}
+
+static int begin_elsewhere(void *arg)
+{
+	struct begin *begin = arg;
+
+	/* the end of other cgroups asks for a sync, too */
+	path_sleep_ms(300);
+	return begin->start(begin->in) > 0 ? wait_long(NULL) : KSFT_FAIL;
+}
+
+/* What begins in another cgroup than its parent is tracked there, and not here. */
+static void test_elsewhere(const char *how, pid_t (*start)(const char *in))
+{
+	char *a = path_cg(NULL, "parents"), *b = path_cg(NULL, "children");
+	struct begin begin = { .in = b, .start = start };
+	bool good;
+	pid_t pid;
+
+	epochs(false);
+	path_track(b, true);
+	pid = path_spawn(a, begin_elsewhere, &begin);
+	good = one_at_once(b) && one_at_once(a) && path_true(path_tracks(a, pid));
+	ksft_test_result(good, "what begins elsewhere is tracked there: %s\n", how);
+	path_cg_write(a, "cgroup.kill", "1");
+	path_cg_write(b, "cgroup.kill", "1");
+	path_wait(pid, 10);
 	epochs(true);
 	path_cg_remove(a);
 	path_cg_remove(b);
@@ -353,14 +456,6 @@ static void test_controller(void)
 	if (had && !strstr(had, "io"))
 		path_cg_write(PATH_CGROUP, "cgroup.subtree_control", "-io");
 	free(had);
-}
-
-static int wait_long(void *arg)
-{
-	(void)arg;
-	for (;;)
-		pause();
-	return 0;
 }
 
 /* A process in @arg that has the memory of this one */
@@ -683,13 +778,15 @@ static void test_exec_fails(void)
 
 int main(void)
 {
-	path_start(24, 60);
+	path_start(26, 60);
 	path_exact(16);
 	path_set("epoch_ms", "100");
 	test_hierarchy();
 	test_storm();
 	test_exec_fails();
 	test_moves();
+	test_elsewhere("CLONE_INTO_CGROUP", clone_into);
+	test_elsewhere("vfork()", vfork_into);
 	test_off();
 	test_epoch();
 	test_removal();

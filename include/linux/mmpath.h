@@ -256,6 +256,7 @@ static inline void mmpath_tick(struct task_struct *curr) { }
 
 #ifdef CONFIG_MMPATH_MEMCG
 void __mmpath_memcg_attach(void);
+void __mmpath_memcg_fork(struct task_struct *child);
 
 /* The end of a cgroup. Not behind the key: what keeps it need not be tracked. */
 void mmpath_memcg_offline(void);
@@ -265,8 +266,16 @@ static inline void mmpath_memcg_attach(void)
 	if (mmpath_on())
 		__mmpath_memcg_attach();
 }
+
+/* fork: @child is in its cgroup, and does not run yet */
+static inline void mmpath_memcg_fork(struct task_struct *child)
+{
+	if (mmpath_on())
+		__mmpath_memcg_fork(child);
+}
 #else
 static inline void mmpath_memcg_attach(void) { }
+static inline void mmpath_memcg_fork(struct task_struct *child) { }
 static inline void mmpath_memcg_offline(void) { }
 #endif
 
