@@ -707,6 +707,15 @@ static bool mmpath_mm_in(struct mm_struct *mm, const struct mmpath_domain *dom)
 	return in;
 }
 
+/* A program that is not in @dom, which wants it. */
+static void mmpath_attach_failed(struct mmpath_domain *dom)
+{
+	atomic_long_inc(&mmpath_stats[MMPATH_ATTACH_FAILED]);
+	mutex_lock(&dom->lock);
+	dom->stat[MMPATH_ATTACH_FAILED]++;
+	mutex_unlock(&dom->lock);
+}
+
 static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 {
 	int ret, new = mmpath_lock_to_attach(mm);
@@ -733,7 +742,7 @@ static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 	if (!ret)
 		ret = mmpath_add_domain(ctx, dom);
 	if (ret)
-		atomic_long_inc(&mmpath_stats[MMPATH_ATTACH_FAILED]);
+		mmpath_attach_failed(dom);
 	else if (new)
 		mmpath_scan_soon(ctx);
 out_mm:

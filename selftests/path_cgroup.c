@@ -313,6 +313,36 @@ static void test_elsewhere(const char *how, pid_t (*start)(const char *in))
 	path_cg_remove(b);
 }
 
+/* A fifth cgroup does not see a process, and says so. */
+static void test_five(void)
+{
+	char *cg[5] = { };
+	struct program prog;
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cg); i++)
+		cg[i] = path_cg(i ? cg[i - 1] : NULL, i ? "below" : "five");
+	run(&prog);
+	path_cg_move(cg[4], prog.pid);
+	for (i = 0; i < 4; i++) {
+		path_track(cg[i], true);
+		good &= path_eq(stat_of(cg[i], "contexts"), 1);
+	}
+	path_track(cg[4], true);
+	good &= path_eq(stat_of(cg[4], "contexts"), 0);
+	good &= path_ge(stat_of(cg[4], "attach_failed"), 1);
+	good &= path_eq(stat_of(cg[3], "attach_failed"), 0);
+	ksft_test_result(good, "a fifth cgroup says that it does not see a process\n");
+	path_track(cg[0], false);
+	path_track(cg[4], false);
+	path_track(cg[4], true);
+	ksft_test_result(path_eq(stat_of(cg[4], "contexts"), 1), "and sees it as a fourth\n");
+	end(&prog);
+	for (i = ARRAY_SIZE(cg); i--; )
+		path_cg_remove(cg[i]);
+}
+
 static void test_off(void)
 {
 	char *cg = path_cg(NULL, "off");
@@ -778,7 +808,7 @@ static void test_exec_fails(void)
 
 int main(void)
 {
-	path_start(26, 60);
+	path_start(28, 60);
 	path_exact(16);
 	path_set("epoch_ms", "100");
 	test_hierarchy();
@@ -787,6 +817,7 @@ int main(void)
 	test_moves();
 	test_elsewhere("CLONE_INTO_CGROUP", clone_into);
 	test_elsewhere("vfork()", vfork_into);
+	test_five();
 	test_off();
 	test_epoch();
 	test_removal();
