@@ -3,7 +3,7 @@
  * Domains: who asked for programs to be tracked, and what they get for it: one
  * LRU stack of all pages of all members, its curve, and a recording.
  *
- * Locks: see core.c.
+ * Locks: see core.h.
  */
 #include <linux/capability.h>
 #include <linux/memcontrol.h>
@@ -12,7 +12,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <trace/events/mmpath.h>
-#include "internal.h"
+#include "core.h"
 
 static void *mmpath_domain_alloc_mem(struct mmpath_mem *mem, size_t bytes)
 {
@@ -42,6 +42,7 @@ struct mmpath_domain *mmpath_domain_create(struct mem_cgroup *memcg)
 		return NULL;
 	kref_init(&dom->ref);
 	mutex_init(&dom->lock);
+	INIT_LIST_HEAD(&dom->policies);
 	dom->mem = mmpath_domain_mem;
 	dom->gfp = MMPATH_GFP;
 	dom->memcg = memcg;
@@ -242,44 +243,92 @@ static u64 mmpath_domain_shared(struct mmpath_ctx *ctx, u64 page)
 }
 
 /**
- * mmpath_domain_stop_policy() - nobody wants to know any more what is in memory
- * @dom: the domain, whose lock is held
+ * mmpath_domain_key() - tell regions of all members apart
+ * @ctx: a member
+ * @region: the id of one of its regions
+ *
+ * Return: a key; not MMPATH_REGION_UNKNOWN, for no context has id 0.
  */
-void mmpath_domain_stop_policy(struct mmpath_domain *dom)
-{
-	lockdep_assert_held(&dom->lock);
-	if (dom->lirs)
-		mmpath_lirs_destroy(dom->lirs);
-	if (dom->contest)
-		mmpath_contest_destroy(dom->contest);
-	if (dom->pools)
-		mmpath_pools_destroy(dom->pools);
-	WRITE_ONCE(dom->lirs, NULL);
-	WRITE_ONCE(dom->pools, NULL);
-	dom->contest = NULL;
-}
-
-/* Of a context and a region of its; not MMPATH_POOL_OLD, for no context is 0. */
-static u64 mmpath_domain_key(const struct mmpath_ctx *ctx, u32 region)
+u64 mmpath_domain_key(const struct mmpath_ctx *ctx, u32 region)
 {
 	return (u64)ctx->id << 32 | region;
 }
 
-/* @rank: of @page; by it is told who has the page in his sample. */
-static void mmpath_domain_touch_policy(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
-				       u64 page, u64 rank, u32 region)
+/**
+ * mmpath_domain_add_policy() - have a policy told of all pages from now on
+ * @dom: the domain, whose lock is held
+ * @p: the policy, with its ops and its shift
+ */
+void mmpath_domain_add_policy(struct mmpath_domain *dom, struct mmpath_policy *p)
 {
-	int result = 0;
+	lockdep_assert_held(&dom->lock);
+	list_add_tail(&p->node, &dom->policies);
+	WRITE_ONCE(p->dom, dom);
+}
 
-	/* what a policy does not know of is the kernel's to reclaim, until it is touched again */
-	if (dom->contest && mmpath_rank_sampled(rank, dom->contest->seen.shift))
-		__mmpath_contest_touch(dom->contest, page);
-	if (dom->pools && mmpath_rank_sampled(rank, dom->pools->shift))
-		result = __mmpath_pools_touch(dom->pools, mmpath_domain_key(ctx, region), page);
-	if (result != MMPATH_NOMEM && mmpath_rank_sampled(rank, dom->lirs->shift))
-		result = __mmpath_lirs_touch(dom->lirs, page);
-	if (result == MMPATH_NOMEM)
-		mmpath_dropped(ctx, "replacement out of memory");
+/**
+ * mmpath_domain_del_policy() - tell a policy nothing any more
+ * @p: the policy; the lock of its domain is held
+ */
+void mmpath_domain_del_policy(struct mmpath_policy *p)
+{
+	lockdep_assert_held(&p->dom->lock);
+	list_del(&p->node);
+	WRITE_ONCE(p->dom, NULL);
+}
+
+/**
+ * mmpath_domain_tell_policy() - tell a policy what has been touched so far
+ * @dom: the domain, whose lock is held
+ * @p: the policy
+ *
+ * In that order, as far as the merged stack has it and the policy has memory for it. What of
+ * it has left memory the policy will find out. Context: may sleep.
+ */
+void mmpath_domain_tell_policy(struct mmpath_domain *dom, struct mmpath_policy *p)
+{
+	bool more;
+	u64 page;
+
+	lockdep_assert_held(&dom->lock);
+	for (more = mmpath_stack_bottom(&dom->lru, &page); more;
+	     more = mmpath_stack_above(&dom->lru, &page)) {
+		if (mmpath_sampled(page, p->shift))
+			p->ops->touch(p, page, MMPATH_REGION_UNKNOWN);
+		cond_resched();
+	}
+}
+
+/**
+ * mmpath_domain_find_policy() - find a policy of a domain
+ * @dom: the domain, whose lock is held
+ * @ops: what it does
+ *
+ * Return: the policy, or NULL.
+ */
+struct mmpath_policy *mmpath_domain_find_policy(struct mmpath_domain *dom,
+						const struct mmpath_policy_ops *ops)
+{
+	struct mmpath_policy *p;
+
+	lockdep_assert_held(&dom->lock);
+	list_for_each_entry(p, &dom->policies, node)
+		if (p->ops == ops)
+			return p;
+	return NULL;
+}
+
+/* @rank: of @page. What a policy does not know of is the kernel's, until it is touched again. */
+static void mmpath_domain_touch_policies(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
+					 u64 page, u64 rank, u32 region)
+{
+	u64 number = mmpath_domain_page(ctx, page), key = mmpath_domain_key(ctx, region);
+	struct mmpath_policy *p;
+
+	list_for_each_entry(p, &dom->policies, node)
+		if (mmpath_rank_sampled(rank, p->shift) &&
+		    p->ops->touch(p, number, key) == MMPATH_NOMEM)
+			mmpath_dropped(ctx, "policy out of memory");
 }
 
 /**
@@ -299,9 +348,8 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 	s64 distance;
 
 	lockdep_assert_held(&dom->lock);
-	if (dom->lirs)
-		mmpath_domain_touch_policy(dom, ctx, mmpath_domain_page(ctx, page), rank,
-					   region->id);
+	if (!list_empty(&dom->policies))
+		mmpath_domain_touch_policies(dom, ctx, page, rank, region->id);
 	if (!mmpath_rank_sampled(rank, dom->lru.shift))
 		return;
 	merged = mmpath_domain_shared(ctx, page);
@@ -333,13 +381,15 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
  */
 unsigned int mmpath_domain_shift(const struct mmpath_domain *dom)
 {
+	unsigned int shift = dom->lru.shift;
+	const struct mmpath_policy *p;
+
 	lockdep_assert_held(&dom->lock);
 	if (dom->recorder)
 		return 0;
-	if (dom->lirs)
-		return min3(dom->lirs->shift, dom->lru.shift,
-			    dom->pools ? dom->pools->shift : MMPATH_MAX_SHIFT);
-	return dom->lru.shift;
+	list_for_each_entry(p, &dom->policies, node)
+		shift = min(shift, p->shift);
+	return shift;
 }
 
 /**
@@ -372,16 +422,14 @@ void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 	dom->reach = max(dom->reach, READ_ONCE(ctx->pab_reach));
 }
 
-static void mmpath_domain_forget_policy(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
-					u64 first, u64 nr)
+static void mmpath_domain_policies_forget(struct mmpath_domain *dom,
+					  const struct mmpath_ctx *ctx, u64 first, u64 nr)
 {
+	struct mmpath_policy *p;
+
 	lockdep_assert_held(&dom->lock);
-	if (dom->lirs)
-		mmpath_lirs_forget(dom->lirs, mmpath_domain_page(ctx, first), nr);
-	if (dom->contest)
-		mmpath_contest_forget(dom->contest, mmpath_domain_page(ctx, first), nr);
-	if (dom->pools)
-		mmpath_pools_forget(dom->pools, mmpath_domain_page(ctx, first), nr);
+	list_for_each_entry(p, &dom->policies, node)
+		p->ops->forget(p, mmpath_domain_page(ctx, first), nr);
 }
 
 /* May pages of its name be in a domain? */
@@ -394,7 +442,7 @@ static void __mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpat
 				   u64 first, u64 nr)
 {
 	mmpath_stack_forget(&dom->lru, mmpath_domain_page(ctx, first), nr);
-	mmpath_domain_forget_policy(dom, ctx, first, nr);
+	mmpath_domain_policies_forget(dom, ctx, first, nr);
 }
 
 /**
@@ -430,7 +478,7 @@ void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	mmpath_domain_note(dom, ctx);
 	dom->resumed = true;
 	if (READ_ONCE(ctx->blind))
-		mmpath_domain_forget_policy(dom, ctx, 0, MMPATH_VPN_MASK + 1);
+		mmpath_domain_policies_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	if (dom->nr_members == 1) {
 		mmpath_mrc_censor(&dom->mrc, mmpath_stack_footprint(&dom->lru));
 		mmpath_stack_reset(&dom->lru, dom->lru.shift);
@@ -468,90 +516,31 @@ void mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_domain_judge() - the epoch of a member's regions is over
+ * mmpath_domain_close_regions() - tell policies that the epoch of a member's regions is over
  * @dom: the domain
  * @ctx: the member; its lock is held
  *
  * Context: takes the domain's lock.
  */
-void mmpath_domain_judge(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
+void mmpath_domain_close_regions(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 {
 	struct mmpath_region *region;
-	struct mmpath_models *m;
+	struct mmpath_policy *p;
 	u32 i;
 
 	lockdep_assert_held(&ctx->lock);
-	if (!READ_ONCE(dom->pools))
+	if (list_empty(&dom->policies))
 		return;
 	mutex_lock(&dom->lock);
-	mmpath_for_each_region(&ctx->regions, i, region) {
-		m = region->models;
-		if (!dom->pools)
-			break;
-		if (!m)
+	list_for_each_entry(p, &dom->policies, node) {
+		if (!p->ops->close_region)
 			continue;
-		mmpath_pools_judge(dom->pools, mmpath_domain_key(ctx, region->id),
-				   &m->lru_mrc, &m->mru_mrc);
+		mmpath_for_each_region(&ctx->regions, i, region)
+			if (region->models)
+				p->ops->close_region(p, mmpath_domain_key(ctx, region->id),
+						     region->models);
 	}
 	mutex_unlock(&dom->lock);
-}
-
-/**
- * mmpath_domain_pool() - the pool of a region
- * @dom: the domain, whose lock is held
- * @ctx: a member
- * @region: the number of one of its regions
- *
- * Return: the pool, or NULL if it has none.
- */
-const struct mmpath_pool *mmpath_domain_pool(struct mmpath_domain *dom,
-					     const struct mmpath_ctx *ctx, u32 region)
-{
-	lockdep_assert_held(&dom->lock);
-	return dom->pools ? mmpath_pools_find(dom->pools, mmpath_domain_key(ctx, region)) : NULL;
-}
-
-/**
- * mmpath_domain_start_pools() - regions are to be told apart by the policy
- * @dom: the domain, whose lock is held
- * @pools: not in use yet; the domain's until mmpath_domain_stop_pools()
- * @max_pages: see mmpath_pools_init()
- *
- * All that has been touched so far is old, as far as there is memory for it.
- * Return: 0 or -ENOMEM.
- */
-int mmpath_domain_start_pools(struct mmpath_domain *dom, struct mmpath_pools *pools,
-			      u32 max_pages)
-{
-	int ret = mmpath_pools_init(pools, &dom->mem, max_pages, dom->lru.shift);
-	bool more;
-	u64 page;
-
-	lockdep_assert_held(&dom->lock);
-	if (ret)
-		return ret;
-	for (more = mmpath_stack_bottom(&dom->lru, &page); more;
-	     more = mmpath_stack_above(&dom->lru, &page)) {
-		mmpath_pools_touch(pools, MMPATH_POOL_OLD, page);
-		cond_resched();
-	}
-	/* curves have fewer pages than a policy */
-	if (dom->lirs)
-		mmpath_pools_refine(pools, dom->lirs->shift);
-	WRITE_ONCE(dom->pools, pools);
-	return 0;
-}
-
-/**
- * mmpath_domain_stop_pools() - they are not to be told apart any more
- * @dom: the domain, whose lock is held
- */
-void mmpath_domain_stop_pools(struct mmpath_domain *dom)
-{
-	lockdep_assert_held(&dom->lock);
-	if (dom->pools)
-		mmpath_pools_destroy(dom->pools);
-	WRITE_ONCE(dom->pools, NULL);
 }
 
 /* Returns what was counted. */
@@ -572,15 +561,15 @@ static struct mmpath_counted domain_make_up(struct mmpath_domain *dom)
 void mmpath_domain_close_epoch(struct mmpath_domain *dom)
 {
 	struct mmpath_counted counted;
+	struct mmpath_policy *p;
 
 	mutex_lock(&dom->lock);
 	counted = domain_make_up(dom);
 	mmpath_seen_close(&dom->seen, &counted);
 	mmpath_mrc_close_epoch(&dom->mrc);
-	if (dom->contest)
-		mmpath_contest_close_epoch(dom->contest);
-	if (dom->pools)
-		mmpath_pools_close_epoch(dom->pools);
+	list_for_each_entry(p, &dom->policies, node)
+		if (p->ops->close_epoch)
+			p->ops->close_epoch(p);
 	mutex_unlock(&dom->lock);
 }
 
@@ -627,41 +616,13 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift,
 			     unsigned int curve)
 {
+	struct mmpath_policy *p;
+
 	mutex_lock(&dom->lock);
 	if (curve > dom->lru.shift)
 		mmpath_stack_set_shift(&dom->lru, curve);
-	if (dom->lirs && shift > dom->lirs->shift)
-		mmpath_lirs_set_shift(dom->lirs, shift);
-	if (dom->contest)
-		mmpath_contest_set_shift(dom->contest, dom->lirs->shift);
-	if (dom->pools && shift > dom->pools->shift)
-		mmpath_pools_set_shift(dom->pools, shift);
-	mutex_unlock(&dom->lock);
-}
-
-/**
- * mmpath_domain_start_lirs() - a policy wants to know what is in memory
- * @dom: the domain
- * @lirs: not in use yet; the domain's until mmpath_domain_stop_policy()
- * @max_pages: see mmpath_lirs_init()
- *
- * It starts with what has been touched so far, in that order, as far as there is memory
- * for it. What of it has left memory will be found out. Context: takes the domain's lock.
- */
-void mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lirs,
-			      u32 max_pages)
-{
-	bool more;
-	u64 page;
-
-	mutex_lock(&dom->lock);
-	mmpath_lirs_init(lirs, &dom->mem, max_pages, dom->lru.shift);
-	for (more = mmpath_stack_bottom(&dom->lru, &page); more;
-	     more = mmpath_stack_above(&dom->lru, &page)) {
-		mmpath_lirs_touch(lirs, page);
-		cond_resched();
-	}
-	WRITE_ONCE(dom->lirs, lirs);
+	list_for_each_entry(p, &dom->policies, node)
+		p->ops->set_shift(p, shift);
 	mutex_unlock(&dom->lock);
 }
 
@@ -669,15 +630,16 @@ void mmpath_domain_start_lirs(struct mmpath_domain *dom, struct mmpath_lirs *lir
  * mmpath_domain_policy_acts() - does a policy choose what leaves memory?
  * @dom: the domain
  *
- * A contest may have left that to the kernel. Context: takes the domain's lock.
+ * It may leave that to the kernel for now. Context: takes the domain's lock.
  */
 bool mmpath_domain_policy_acts(struct mmpath_domain *dom)
 {
-	bool acts;
+	const struct mmpath_policy *p;
+	bool acts = false;
 
 	mutex_lock(&dom->lock);
-	acts = dom->lirs && (!dom->contest || mmpath_contest_winner(dom->contest) !=
-					      MMPATH_POLICY_KERNEL);
+	list_for_each_entry(p, &dom->policies, node)
+		acts |= p->ops->acts && p->ops->acts(p);
 	mutex_unlock(&dom->lock);
 	return acts;
 }
@@ -691,13 +653,11 @@ bool mmpath_domain_policy_acts(struct mmpath_domain *dom)
  */
 void mmpath_domain_refine(struct mmpath_domain *dom, unsigned int shift)
 {
+	struct mmpath_policy *p;
+
 	mutex_lock(&dom->lock);
-	if (dom->lirs)
-		mmpath_lirs_refine(dom->lirs, shift);
-	if (dom->contest)
-		mmpath_contest_set_shift(dom->contest, dom->lirs->shift);
-	if (dom->pools)
-		mmpath_pools_refine(dom->pools, shift);
+	list_for_each_entry(p, &dom->policies, node)
+		p->ops->refine(p, shift);
 	mutex_unlock(&dom->lock);
 }
 
@@ -733,18 +693,15 @@ void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ct
 void mmpath_domain_move(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
 			u64 from, u64 to, u64 nr)
 {
+	struct mmpath_policy *p;
 	int err;
 
 	from = mmpath_domain_page(ctx, from);
 	to = mmpath_domain_page(ctx, to);
 	mutex_lock(&dom->lock);
 	err = mmpath_stack_move(&dom->lru, from, to, nr);
-	if (dom->lirs)
-		err |= mmpath_lirs_move(dom->lirs, from, to, nr);
-	if (dom->contest)
-		err |= mmpath_contest_move(dom->contest, from, to, nr);
-	if (dom->pools)
-		err |= mmpath_pools_move(dom->pools, from, to, nr);
+	list_for_each_entry(p, &dom->policies, node)
+		err |= p->ops->move(p, from, to, nr);
 	mutex_unlock(&dom->lock);
 	if (err)
 		mmpath_dropped(ctx, "move out of memory");

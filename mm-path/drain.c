@@ -14,11 +14,11 @@
  * accesses, and threads of one program move between CPUs. Hardware has a log in
  * each CPU; its driver merges them.
  *
- * Locks and lifetimes are in core.c.
+ * Locks and lifetimes are in core.h.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include "internal.h"
+#include "core.h"
 
 #include <trace/events/mmpath.h>
 
@@ -299,6 +299,35 @@ void mmpath_drain(struct mmpath_ctx *ctx)
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	mutex_unlock(&ctx->lock);
+}
+
+/**
+ * mmpath_drain_domain() - bring a domain up to date
+ * @dom: what was logged but not drained yet belongs into what is shown
+ *
+ * Context: may sleep; takes the locks of contexts and of the domain.
+ * Return: 0, or -EINTR if the caller was killed while it waited.
+ */
+int mmpath_drain_domain(struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mmpath_for_each_ctx(ctx, id) {
+		if (!mmpath_ctx_in(ctx, dom))
+			continue;
+		/* not while it is detached: its driver is gone first, and its records later */
+		if (mutex_lock_killable(&ctx->alive)) {
+			mmpath_ctx_put(ctx);
+			return -EINTR;
+		}
+		mmpath_drain(ctx);
+		mutex_unlock(&ctx->alive);
+		mutex_lock(&dom->lock);
+		mmpath_domain_note(dom, ctx);
+		mutex_unlock(&dom->lock);
+	}
+	return 0;
 }
 
 /**

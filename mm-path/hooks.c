@@ -2,13 +2,13 @@
 /*
  * What the hooks in the kernel's own code call, see include/linux/mmpath.h.
  *
- * All run under SRCU; core.c says what that protects.
+ * All run under SRCU; core.h says what that protects.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/cputime.h>
 #include <linux/sched/mm.h>
-#include "internal.h"
+#include "core.h"
 
 /**
  * mmpath_owner() - who runs an mm?
@@ -374,7 +374,7 @@ static bool mmpath_zap_discards(struct vm_area_struct *vma,
 
 /*
  * Like mmpath_find_hot() it may come from anybody. It sleeps for ctx->lock with
- * i_mmap_rwsem and a folio's lock held: see core.c.
+ * i_mmap_rwsem and a folio's lock held: see core.h.
  */
 void __mmpath_zap(struct vm_area_struct *vma, unsigned long start, unsigned long len,
 		  const struct zap_details *details)

@@ -27,7 +27,7 @@
 #include <linux/memcontrol.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
-#include "internal.h"
+#include "core.h"
 
 /**
  * mmpath_name_create() - a name for a context

@@ -3,11 +3,11 @@
  * Which pages of a context are tracked: one in 2^ctx->shift, and for the curves one in
  * 2^regions.params.shift, the same or fewer.
  *
- * Locks: see core.c.
+ * Locks: see core.h.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
-#include "internal.h"
+#include "core.h"
 
 #define MMPATH_CURVE_COARSER	5U	/* powers of two, at the most */
 
@@ -36,7 +36,7 @@ bool mmpath_ctx_has_policy(const struct mmpath_ctx *ctx)
 	int i;
 
 	for (i = 0; i < READ_ONCE(ctx->nr_domains); i++)
-		if (READ_ONCE(ctx->domains[i]->lirs))
+		if (!list_empty(&READ_ONCE(ctx->domains[i])->policies))
 			return true;
 	return false;
 }

@@ -23,7 +23,7 @@
 #include <linux/sort.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
-#include "internal.h"
+#include "core.h"
 
 #define MMPATH_TRAP_NS		10000	/* until something is known, and at the most */
 #define MMPATH_TRAP_WAYS	256

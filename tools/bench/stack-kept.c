@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The one that is kept: mm-path/lru_stack.c. */
+/* The one that is kept: mm-path/models/lru_stack.c. */
 #include <linux/kernel.h>
 
 #include "stacks.h"
@@ -46,7 +46,7 @@ static void kept_destroy(struct stack *s)
 
 const struct stack_ops stack_kept = {
 	.name = "kept",
-	.what = "mm-path/lru_stack.c, one record at a time",
+	.what = "mm-path/models/lru_stack.c, one record at a time",
 	.cycle = 9,
 	.create = kept_create,
 	.touch = kept_touch,

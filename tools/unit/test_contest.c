@@ -65,7 +65,7 @@ static void epoch(struct fixture *f, enum pattern pattern, int touches)
 }
 
 /* Returns after how many of the epochs the winner was not @p. */
-static int run(struct fixture *f, enum pattern pattern, int epochs, enum mmpath_policy p)
+static int run(struct fixture *f, enum pattern pattern, int epochs, enum mmpath_contestant p)
 {
 	int others = 0;
 

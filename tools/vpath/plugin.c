@@ -31,7 +31,7 @@
 #include "qemu-plugin-api.h"
 #include "stages.h"
 #include "truth.h"
-#include "../../mm-path/model.h"
+#include "../../mm-path/models/model.h"
 
 #define EXPORT		__attribute__((visibility("default")))
 #define noinline	__attribute__((noinline))

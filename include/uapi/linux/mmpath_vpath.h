@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * Registers, log and commands of the virtual page access tracking hardware,
- * shared by the device (tools/vpath) and the driver (mm/path/drv-vpath.c). What
+ * shared by the device (tools/vpath) and the driver (mm/path/drivers/vpath.c). What
  * they mean is in Documentation/mm/path/vpath-device.rst.
  */
 #ifndef _UAPI_LINUX_MMPATH_VPATH_H

@@ -10,7 +10,7 @@
  * have become another page's, or nobody's, until it is looked at. So whatever is found
  * there is looked at like any other page of the swap cache.
  *
- * Locks: see core.c; that of the reserve is innermost.
+ * Locks: see core.h; that of the reserve is innermost.
  */
 #include <linux/hugetlb_inline.h>
 #include <linux/khugepaged.h>
@@ -21,9 +21,10 @@
 #include <linux/swap.h>
 #include <linux/swapops.h>
 #include <linux/vmpressure.h>
-#include "../internal.h"
-#include "../swap.h"
-#include "replace.h"
+#include "../../internal.h"
+#include "../../swap.h"
+#include "balance.h"
+#include "reserve.h"
 
 /* Entries of the reserve that are looked at for each page: of a cgroup further below few fit. */
 #define MMPATH_LOOKS	4

@@ -40,7 +40,7 @@
  * its reach is greater then than that of all its entries at the finest.
  *
  * Locks: the PAB's is taken inside page table locks; two page table locks are
- * never nested. Everything else: see core.c.
+ * never nested. Everything else: see core.h.
  */
 #include <linux/hash.h>
 #include <linux/hugetlb.h>
@@ -56,8 +56,8 @@
 #include <linux/slab.h>
 #include <linux/userfaultfd_k.h>
 #include <asm/tlbflush.h>
-#include "../internal.h"
-#include "internal.h"
+#include "../../internal.h"
+#include "../driver.h"
 
 enum emul_param {
 	EMUL_PAB_ENTRIES,
@@ -1202,5 +1202,5 @@ static int __init emul_init(void)
 core_initcall(emul_init);
 
 #ifdef CONFIG_MMPATH_KUNIT_TEST
-#include "tests/drv-emul-kunit.h"
+#include "tests/emul-kunit.h"
 #endif

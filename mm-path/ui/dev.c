@@ -22,7 +22,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <uapi/linux/mmpath.h>
-#include "internal.h"
+#include "ui.h"
 
 struct mmpath_session {
 	struct kref ref;

@@ -1099,5 +1099,5 @@ core_initcall(vpath_init);
 builtin_pci_driver(vpath_pci_driver);
 
 #ifdef CONFIG_MMPATH_KUNIT_TEST
-#include "tests/drv-vpath-kunit.h"
+#include "tests/vpath-kunit.h"
 #endif

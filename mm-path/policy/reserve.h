@@ -2,12 +2,12 @@
 /*
  * Between replace.c, which decides, and reserve.c, which knows pages.
  */
-#ifndef _MM_PATH_REPLACE_H
-#define _MM_PATH_REPLACE_H
+#ifndef _MM_PATH_RESERVE_H
+#define _MM_PATH_RESERVE_H
 
 #include <linux/swap.h>
 #include <linux/workqueue.h>
-#include "internal.h"
+#include "replace.h"
 
 #define MMPATH_RESERVE		512U	/* a power of two */
 #define MMPATH_BATCH		32U
@@ -55,6 +55,9 @@ struct mmpath_batch {
  * @lirs: the policy's view of memory; under the domain's lock
  * @contest: of policies, for MMPATH_MODE_AUTO; under the domain's lock
  * @pools: of regions, for MMPATH_MODE_REGION; under the domain's lock
+ * @as_lirs: tells @lirs of pages
+ * @as_contest: tells @contest of pages, in MMPATH_MODE_AUTO
+ * @as_pools: tells @pools of pages, in MMPATH_MODE_REGION
  * @block: next page of the last victim, see mmpath_pick()
  * @block_end: and where it ends
  * @key: and whose it is, if there are pools
@@ -86,6 +89,7 @@ struct mmpath_replacer {
 	struct mmpath_lirs lirs;
 	struct mmpath_contest contest;
 	struct mmpath_pools pools;
+	struct mmpath_policy as_lirs, as_contest, as_pools;
 	u64 block, block_end, key;
 	struct mmpath_batch batch[MMPATH_BATCHES];
 	unsigned long batches_used;
@@ -141,4 +145,4 @@ struct mmpath_want {
 unsigned long mmpath_supply(struct mmpath_replacer *r, struct mmpath_want *w, unsigned long nr);
 unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b);
 
-#endif /* _MM_PATH_REPLACE_H */
+#endif /* _MM_PATH_RESERVE_H */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Of the virtual hardware's driver: the device and its logs are drv-vpath.c's, what it
+ * Of the virtual hardware's driver: the device and its logs are vpath.c's, what it
  * costs its programs is vpath-cost.c's.
  */
 #ifndef _MM_PATH_VPATH_H
 #define _MM_PATH_VPATH_H
 
-#include "internal.h"
+#include "../driver.h"
 
 enum vpath_param {
 	VPATH_PARAM_PAB_ENTRIES,
@@ -65,7 +65,7 @@ struct vpath_ctx {
 	bool rested, awake;
 };
 
-/* drv-vpath.c */
+/* vpath.c */
 extern struct mmpath_param mmpath_vpath_params[];
 extern struct mutex mmpath_vpath_drain_lock;
 

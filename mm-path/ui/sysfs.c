@@ -9,7 +9,7 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
-#include "internal.h"
+#include "ui.h"
 
 static struct kobject *mmpath_kobj;
 

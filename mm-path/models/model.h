@@ -610,7 +610,7 @@ static inline bool mmpath_lirs_resident(struct mmpath_lirs *l, u64 page)
  * contest.c: which policy would miss least? Each is simulated in a small memory
  * (Waldspurger et al., ATC'17), and switched to when it has missed enough less.
  */
-enum mmpath_policy {
+enum mmpath_contestant {
 	MMPATH_POLICY_KERNEL,		/* LRU stands for it */
 	MMPATH_POLICY_MRU,
 	MMPATH_POLICY_LIRS,
@@ -630,7 +630,7 @@ struct mmpath_contest {
 	/* the rest is contest.c's */
 	struct mmpath_lirs sim[NR_MMPATH_SIMS];
 	struct mmpath_index seen;	/* has a value for each page that was touched */
-	enum mmpath_policy winner;
+	enum mmpath_contestant winner;
 	u64 lead[NR_MMPATH_POLICIES];	/* pages that it has missed less than what is used */
 	unsigned int needed[NR_MMPATH_POLICIES];	/* of that to be used, see lead_needed() */
 	unsigned int doubts;		/* epochs that speak for the kernel's */
@@ -650,7 +650,7 @@ void mmpath_contest_forget(struct mmpath_contest *c, u64 first, u64 nr);
 int mmpath_contest_move(struct mmpath_contest *c, u64 from, u64 to, u64 nr);
 int mmpath_contest_set_shift(struct mmpath_contest *c, unsigned int shift);
 void mmpath_contest_close_epoch(struct mmpath_contest *c);
-enum mmpath_policy mmpath_contest_winner(const struct mmpath_contest *c);
+enum mmpath_contestant mmpath_contest_winner(const struct mmpath_contest *c);
 size_t mmpath_contest_bytes(const struct mmpath_contest *c);
 
 /**

@@ -146,7 +146,7 @@ void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift)
 	contest_begin_round(c);
 }
 
-static void sim_become(struct mmpath_contest *c, struct mmpath_lirs *l, enum mmpath_policy p)
+static void sim_become(struct mmpath_contest *c, struct mmpath_lirs *l, enum mmpath_contestant p)
 {
 	u64 hirs = p == MMPATH_POLICY_KERNEL ? c->size : c->hirs;
 
@@ -408,12 +408,12 @@ static void count_doubts(struct mmpath_contest *c)
 		c->doubts--;
 }
 
-static bool is_candidate(const struct mmpath_contest *c, enum mmpath_policy p)
+static bool is_candidate(const struct mmpath_contest *c, enum mmpath_contestant p)
 {
 	return p != c->winner && p != MMPATH_POLICY_KERNEL && (p != MMPATH_POLICY_MRU || c->mru);
 }
 
-static void count_lead(struct mmpath_contest *c, enum mmpath_policy p)
+static void count_lead(struct mmpath_contest *c, enum mmpath_contestant p)
 {
 	u64 margin = c->last[MMPATH_POLICY_KERNEL] >> MARGIN_SHIFT;
 	u64 ahead = c->lead[p] + misses_used(c), behind = c->last[p] + margin;
@@ -421,14 +421,14 @@ static void count_lead(struct mmpath_contest *c, enum mmpath_policy p)
 	c->lead[p] = is_candidate(c, p) && is_settled(c) && ahead > behind ? ahead - behind : 0;
 }
 
-static u64 lead_needed(const struct mmpath_contest *c, enum mmpath_policy p)
+static u64 lead_needed(const struct mmpath_contest *c, enum mmpath_contestant p)
 {
 	u64 chance = (u64)ENOUGH_SAMPLES << c->seen.shift;
 
 	return max(c->size / 8, chance / NEEDED_LEAST) * c->needed[p];
 }
 
-static bool takes_over(const struct mmpath_contest *c, enum mmpath_policy p)
+static bool takes_over(const struct mmpath_contest *c, enum mmpath_contestant p)
 {
 	if (p == MMPATH_POLICY_KERNEL)
 		return c->doubts >= DOUBTS_MOST;
@@ -436,9 +436,9 @@ static bool takes_over(const struct mmpath_contest *c, enum mmpath_policy p)
 	return c->lead[p] > lead_needed(c, p) && c->last[p] < misses_used(c);
 }
 
-static enum mmpath_policy contest_best(const struct mmpath_contest *c)
+static enum mmpath_contestant contest_best(const struct mmpath_contest *c)
 {
-	enum mmpath_policy best = c->winner;
+	enum mmpath_contestant best = c->winner;
 	int p;
 
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
@@ -447,7 +447,7 @@ static enum mmpath_policy contest_best(const struct mmpath_contest *c)
 	return best;
 }
 
-static void contest_switch(struct mmpath_contest *c, enum mmpath_policy p)
+static void contest_switch(struct mmpath_contest *c, enum mmpath_contestant p)
 {
 	unsigned int *needed = &c->needed[c->winner];
 
@@ -463,7 +463,7 @@ static void contest_switch(struct mmpath_contest *c, enum mmpath_policy p)
 
 static void contest_compare(struct mmpath_contest *c)
 {
-	enum mmpath_policy best, used = c->winner;
+	enum mmpath_contestant best, used = c->winner;
 	int p;
 
 	count_round(c);
@@ -504,7 +504,7 @@ void mmpath_contest_close_epoch(struct mmpath_contest *c)
  *
  * Return: MMPATH_POLICY_KERNEL unless another one misses less.
  */
-enum mmpath_policy mmpath_contest_winner(const struct mmpath_contest *c)
+enum mmpath_contestant mmpath_contest_winner(const struct mmpath_contest *c)
 {
 	return c->winner;
 }

@@ -1,16 +1,14 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * Tests of the way of a record: packed, logged, drained in order into regions,
- * domains and recordings. Included at the end of core.c.
+ * domains and recordings.
  */
-#ifndef _MM_PATH_CORE_KUNIT_H
-#define _MM_PATH_CORE_KUNIT_H
-
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
+#include "../ui/ui.h"
 
 #define KT_LOG	64U
 
@@ -131,11 +129,155 @@ static void kt_reset_shift(struct kunit *test)
 	kt_ctx_end(test, ctx, dom);
 }
 
-static void kt_stop_policy(struct mmpath_domain *dom)
+/*
+ * A policy: what it is told of goes into a model. No file of the core names it.
+ */
+struct kt_policy {
+	struct mmpath_policy policy;
+	struct mmpath_lirs lirs;
+	unsigned int regions, epochs;
+};
+
+static struct kt_policy *kt_policy_of(const struct mmpath_policy *p)
+{
+	return container_of(p, struct kt_policy, policy);
+}
+
+static int kt_policy_touch(struct mmpath_policy *p, u64 page, u64 region)
+{
+	return __mmpath_lirs_touch(&kt_policy_of(p)->lirs, page);
+}
+
+static void kt_policy_forget(struct mmpath_policy *p, u64 first, u64 nr)
+{
+	mmpath_lirs_forget(&kt_policy_of(p)->lirs, first, nr);
+}
+
+static int kt_policy_move(struct mmpath_policy *p, u64 from, u64 to, u64 nr)
+{
+	return mmpath_lirs_move(&kt_policy_of(p)->lirs, from, to, nr);
+}
+
+static void kt_policy_set_shift(struct mmpath_policy *p, unsigned int shift)
+{
+	mmpath_lirs_set_shift(&kt_policy_of(p)->lirs, shift);
+	p->shift = kt_policy_of(p)->lirs.shift;
+}
+
+static void kt_policy_refine(struct mmpath_policy *p, unsigned int shift)
+{
+	mmpath_lirs_refine(&kt_policy_of(p)->lirs, shift);
+	p->shift = kt_policy_of(p)->lirs.shift;
+}
+
+static void kt_policy_close_region(struct mmpath_policy *p, u64 region,
+				   const struct mmpath_models *models)
+{
+	kt_policy_of(p)->regions++;
+}
+
+static void kt_policy_close_epoch(struct mmpath_policy *p)
+{
+	kt_policy_of(p)->epochs++;
+}
+
+static bool kt_policy_acts(const struct mmpath_policy *p)
+{
+	return kt_policy_of(p)->epochs;
+}
+
+static const struct mmpath_policy_ops kt_policy_ops = {
+	.touch		= kt_policy_touch,
+	.forget		= kt_policy_forget,
+	.move		= kt_policy_move,
+	.set_shift	= kt_policy_set_shift,
+	.refine		= kt_policy_refine,
+	.close_region	= kt_policy_close_region,
+	.close_epoch	= kt_policy_close_epoch,
+	.acts		= kt_policy_acts,
+};
+
+static void kt_start_policy(struct mmpath_domain *dom, struct kt_policy *k, u32 max_pages)
 {
 	mutex_lock(&dom->lock);
-	mmpath_domain_stop_policy(dom);
+	*k = (struct kt_policy){ .policy.ops = &kt_policy_ops };
+	mmpath_lirs_init(&k->lirs, &dom->mem, max_pages, dom->lru.shift);
+	k->policy.shift = k->lirs.shift;
+	mmpath_domain_tell_policy(dom, &k->policy);
+	mmpath_domain_add_policy(dom, &k->policy);
 	mutex_unlock(&dom->lock);
+}
+
+static void kt_stop_policy(struct mmpath_domain *dom, struct kt_policy *k)
+{
+	mutex_lock(&dom->lock);
+	mmpath_domain_del_policy(&k->policy);
+	mmpath_lirs_destroy(&k->lirs);
+	mutex_unlock(&dom->lock);
+}
+
+static u64 kt_policy_knows(const struct kt_policy *k)
+{
+	return k->lirs.nr_lirs + k->lirs.nr_hirs;
+}
+
+static u64 kt_number(const struct mmpath_ctx *ctx, u64 page)
+{
+	return (u64)ctx->id << MMPATH_VPN_BITS | page;
+}
+
+/* Two policies in a domain are told of each touch, unmapping, move and epoch. */
+static void kt_policies(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	struct kt_policy *k = kunit_kcalloc(test, 2, sizeof(*k), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, k);
+	KUNIT_EXPECT_FALSE(test, mmpath_ctx_has_policy(ctx));
+	kt_start_policy(dom, &k[0], 1000);
+	for (i = 0; i < KT_LOG / 2; i++)
+		mmpath_log(ctx, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
+	mmpath_drain(ctx);
+	/* begins with what has been touched */
+	kt_start_policy(dom, &k[1], 1000);
+	KUNIT_EXPECT_TRUE(test, mmpath_ctx_has_policy(ctx));
+	for (; i < KT_LOG; i++)
+		mmpath_log(ctx, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
+	mmpath_drain(ctx);
+	KUNIT_EXPECT_EQ(test, kt_policy_knows(&k[0]), KT_LOG);
+	KUNIT_EXPECT_EQ(test, kt_policy_knows(&k[1]), KT_LOG);
+	mmpath_domain_forget(dom, ctx, KT_LOG, 8);
+	mmpath_domain_move(dom, ctx, KT_LOG + 8, 16 * KT_LOG, 8);
+	mutex_lock(&ctx->lock);
+	mmpath_domain_close_regions(dom, ctx);
+	mutex_unlock(&ctx->lock);
+	KUNIT_EXPECT_FALSE(test, mmpath_domain_policy_acts(dom));
+	mmpath_domain_close_epoch(dom);
+	KUNIT_EXPECT_TRUE(test, mmpath_domain_policy_acts(dom));
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, kt_policy_knows(&k[i]), KT_LOG - 8);
+		KUNIT_EXPECT_FALSE(test, mmpath_lirs_resident(&k[i].lirs,
+							      kt_number(ctx, KT_LOG + 8)));
+		KUNIT_EXPECT_TRUE(test, mmpath_lirs_resident(&k[i].lirs,
+							     kt_number(ctx, 16 * KT_LOG)));
+		KUNIT_EXPECT_EQ(test, k[i].regions, 1);
+		KUNIT_EXPECT_EQ(test, k[i].epochs, 1);
+	}
+	kt_stop_policy(dom, &k[0]);
+	KUNIT_EXPECT_PTR_EQ(test, k[0].policy.dom, NULL);
+	kt_set_shift(ctx, 3);
+	KUNIT_EXPECT_EQ(test, k[0].policy.shift, 0);
+	KUNIT_EXPECT_EQ(test, k[1].policy.shift, 3);
+	mmpath_domain_refine(dom, 1);
+	KUNIT_EXPECT_EQ(test, k[1].policy.shift, 1);
+	mutex_lock(&dom->lock);
+	KUNIT_EXPECT_PTR_EQ(test, mmpath_domain_find_policy(dom, &kt_policy_ops), &k[1].policy);
+	mutex_unlock(&dom->lock);
+	kt_stop_policy(dom, &k[1]);
+	KUNIT_EXPECT_FALSE(test, mmpath_ctx_has_policy(ctx));
+	kt_ctx_end(test, ctx, dom);
 }
 
 /* With a policy the curves are of fewer pages, and the policy sees all. */
@@ -143,13 +285,14 @@ static void kt_curve_shift(struct kunit *test)
 {
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
-	struct mmpath_lirs lirs;
+	struct kt_policy *k = kunit_kzalloc(test, sizeof(*k), GFP_KERNEL);
 	unsigned long i;
 
+	KUNIT_ASSERT_NOT_NULL(test, k);
 	add_mm_counter(ctx->mm, MM_ANONPAGES, 16 * MMPATH_CURVE_PAGES);
 	kt_set_shift(ctx, 0);
 	KUNIT_EXPECT_EQ(test, ctx->regions.params.shift, 0);
-	mmpath_domain_start_lirs(dom, &lirs, 1000);
+	kt_start_policy(dom, k, 1000);
 	kt_set_shift(ctx, 0);
 	KUNIT_EXPECT_EQ(test, ctx->shift, 0);
 	KUNIT_EXPECT_EQ(test, ctx->regions.params.shift, 4);
@@ -157,16 +300,16 @@ static void kt_curve_shift(struct kunit *test)
 	for (i = 0; i < KT_LOG; i++)
 		mmpath_log(ctx, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
 	mmpath_drain(ctx);
-	KUNIT_EXPECT_EQ(test, lirs.nr_lirs, KT_LOG);
+	KUNIT_EXPECT_EQ(test, k->lirs.nr_lirs, KT_LOG);
 	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, KT_LOG / 16);
 	KUNIT_EXPECT_EQ(test, ctx->regions.rest->models->lru.nr_pages, KT_LOG / 16);
 	/* coarser than the policy wants, and back */
 	kt_set_shift(ctx, 3);
 	KUNIT_EXPECT_EQ(test, ctx->regions.params.shift, 4);
-	KUNIT_EXPECT_EQ(test, lirs.nr_lirs, KT_LOG / 8);
+	KUNIT_EXPECT_EQ(test, k->lirs.nr_lirs, KT_LOG / 8);
 	mmpath_domain_refine(dom, 1);
-	KUNIT_EXPECT_EQ(test, lirs.nr_lirs, KT_LOG / 2);
-	kt_stop_policy(dom);
+	KUNIT_EXPECT_EQ(test, k->lirs.nr_lirs, KT_LOG / 2);
+	kt_stop_policy(dom, k);
 	add_mm_counter(ctx->mm, MM_ANONPAGES, -16 * (long)MMPATH_CURVE_PAGES);
 	kt_ctx_end(test, ctx, dom);
 }
@@ -176,24 +319,25 @@ static void kt_policy_again(struct kunit *test)
 {
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
-	struct mmpath_lirs lirs;
+	struct kt_policy *k = kunit_kzalloc(test, sizeof(*k), GFP_KERNEL);
 	unsigned long i;
 	int round;
 	u32 id;
 
+	KUNIT_ASSERT_NOT_NULL(test, k);
 	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &id, ctx, XA_LIMIT(1, MMPATH_MAX_CTX),
 				       GFP_KERNEL), 0);
 	add_mm_counter(ctx->mm, MM_ANONPAGES, 16 * MMPATH_CURVE_PAGES);
 	for (round = 0; round < 2; round++) {
-		mmpath_domain_start_lirs(dom, &lirs, 1000);
+		kt_start_policy(dom, k, 1000);
 		mmpath_policy_began(dom);
 		KUNIT_EXPECT_EQ(test, dom->lru.shift, 4);
-		KUNIT_EXPECT_EQ(test, lirs.shift, 0);
+		KUNIT_EXPECT_EQ(test, k->lirs.shift, 0);
 		for (i = 0; i < KT_LOG; i++)
 			mmpath_log(ctx, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
 		mmpath_drain(ctx);
-		KUNIT_EXPECT_EQ(test, lirs.nr_lirs, KT_LOG);
-		kt_stop_policy(dom);
+		KUNIT_EXPECT_EQ(test, k->lirs.nr_lirs, KT_LOG);
+		kt_stop_policy(dom, k);
 	}
 	xa_erase(&mmpath_ctxs, id);
 	add_mm_counter(ctx->mm, MM_ANONPAGES, -16 * (long)MMPATH_CURVE_PAGES);
@@ -218,28 +362,25 @@ static void kt_touch_huge(struct mmpath_ctx *ctx, unsigned long nr)
 }
 
 /*
- * Without memory records are dropped. Curves and a policy with its contest go on with those that
+ * Without memory records are dropped. Curves and a policy go on with those that
  * come later, and with memory they know again all that is touched.
  */
 static void kt_short_of_memory(struct kunit *test)
 {
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
-	struct mmpath_contest *contest = kunit_kzalloc(test, sizeof(*contest), GFP_KERNEL);
+	struct kt_policy *k = kunit_kzalloc(test, sizeof(*k), GFP_KERNEL);
 	void *(*ctx_alloc)(struct mmpath_mem *mem, size_t bytes) = ctx->mem.alloc;
 	void *(*dom_alloc)(struct mmpath_mem *mem, size_t bytes) = dom->mem.alloc;
-	struct mmpath_lirs lirs;
 	unsigned long i;
 
-	KUNIT_ASSERT_NOT_NULL(test, contest);
-	mmpath_domain_start_lirs(dom, &lirs, 100000);
-	KUNIT_ASSERT_EQ(test, mmpath_contest_init(contest, &dom->mem, 100000, 0), 0);
-	dom->contest = contest;
+	KUNIT_ASSERT_NOT_NULL(test, k);
+	kt_start_policy(dom, k, 100000);
 	ctx->mem.alloc = kt_no_memory;
 	dom->mem.alloc = kt_no_memory;
 	kt_touch_huge(ctx, 1);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_DROPPED_NOMEM]), 3 * 512);
-	KUNIT_EXPECT_EQ(test, lirs.nr_lirs + lirs.nr_hirs, 0);
+	KUNIT_EXPECT_EQ(test, kt_policy_knows(k), 0);
 	KUNIT_EXPECT_TRUE(test, ctx->regions.rest->nomem);
 	ctx->mem.alloc = kt_little_memory;
 	dom->mem.alloc = kt_little_memory;
@@ -250,12 +391,10 @@ static void kt_short_of_memory(struct kunit *test)
 	for (i = 1; i <= 20; i++)
 		kt_touch_huge(ctx, i);
 	KUNIT_EXPECT_TRUE(test, mmpath_ctx_has_policy(ctx));
-	KUNIT_EXPECT_PTR_EQ(test, dom->contest, contest);
-	KUNIT_EXPECT_EQ(test, lirs.nr_lirs + lirs.nr_hirs, 20 * 512);
-	KUNIT_EXPECT_EQ(test, contest->nr_seen, 20 * 512);
+	KUNIT_EXPECT_EQ(test, kt_policy_knows(k), 20 * 512);
 	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 20 * 512);
 	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&ctx->regions.rest->models->lru), 20 * 512);
-	kt_stop_policy(dom);
+	kt_stop_policy(dom, k);
 	kt_ctx_end(test, ctx, dom);
 }
 
@@ -927,9 +1066,9 @@ static void kt_refuse(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, mmpath_track(mm, dom), 0);
 	ctx = mmpath_ctx_get(mm);
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
-	mmpath_refuse(ctx);
+	mmpath_refuse_ctx(ctx);
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(mm->mmpath));
-	mmpath_refuse(ctx);
+	mmpath_refuse_ctx(ctx);
 	KUNIT_EXPECT_EQ(test, dom->nr_members, 0);
 	KUNIT_EXPECT_EQ(test, dom->stat[MMPATH_ATTACH_FAILED], 1);
 	mmpath_ctx_put(ctx);
@@ -1228,6 +1367,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_log_full),
 	KUNIT_CASE(kt_join_sampled),
 	KUNIT_CASE(kt_reset_shift),
+	KUNIT_CASE(kt_policies),
 	KUNIT_CASE(kt_curve_shift),
 	KUNIT_CASE(kt_policy_again),
 	KUNIT_CASE(kt_short_of_memory),
@@ -1266,5 +1406,3 @@ static struct kunit_suite kt_core_suite = {
 };
 
 kunit_test_suite(kt_core_suite);
-
-#endif /* _MM_PATH_CORE_KUNIT_H */

@@ -26,7 +26,7 @@
  * What the curves promise is added up, and so is what then happened: see
  * mmpath_show_predictions().
  *
- * Locks: see core.c. Who changes the lists holds mmpath_memcg_mutex; reclaim holds SRCU.
+ * Locks: see core.h. Who changes the lists holds mmpath_memcg_mutex; reclaim holds SRCU.
  */
 #include <linux/cgroup.h>
 #include <linux/memcontrol.h>
@@ -34,7 +34,8 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
-#include "internal.h"
+#include "balance.h"
+#include "replace.h"
 
 #define MMPATH_MOVES		8U	/* steps an epoch, of MMPATH_STEPS */
 #define MMPATH_LEAST_PAGES	64U	/* that a child always has for its pages */
@@ -76,7 +77,7 @@ DEFINE_STATIC_KEY_FALSE(mmpath_balance_key);
 static LIST_HEAD(mmpath_balancers);
 DEFINE_STATIC_SRCU(mmpath_balance_srcu);
 
-static const char * const mmpath_balance_names[NR_MMPATH_BALANCES] = {
+const char * const mmpath_balance_names[NR_MMPATH_BALANCES] = {
 	[MMPATH_BALANCE_NONE]		= "none",
 	[MMPATH_BALANCE_THROUGHPUT]	= "throughput",
 	[MMPATH_BALANCE_FAIR]		= "fair",
@@ -588,29 +589,16 @@ void mmpath_balance_reap(void)
 /* What people read */
 
 /**
- * mmpath_balance_by_name() - what the user calls it
- * @name: of a mode
- *
- * Return: the mode, or -EINVAL.
- */
-int mmpath_balance_by_name(const char *name)
-{
-	return sysfs_match_string(mmpath_balance_names, name);
-}
-
-/**
- * mmpath_show_balance() - print all modes, the one in use in brackets
- * @m: where to
+ * mmpath_balance_mode() - read what mmpath_set_balance() has set
  * @memcg: of this cgroup
  *
- * Context: mmpath_memcg_mutex is held.
+ * Context: mmpath_memcg_mutex is held. Return: the mode.
  */
-void mmpath_show_balance(struct seq_file *m, const struct mem_cgroup *memcg)
+enum mmpath_balance mmpath_balance_mode(const struct mem_cgroup *memcg)
 {
 	const struct mmpath_balancer *b = mmpath_balancer_of(memcg);
 
-	mmpath_show_words(m, mmpath_balance_names, NR_MMPATH_BALANCES,
-			  b ? b->mode : MMPATH_BALANCE_NONE);
+	return b ? b->mode : MMPATH_BALANCE_NONE;
 }
 
 /**

@@ -22,52 +22,7 @@
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include "internal.h"
-
-/* As much of @of as its protection is worked out from, for a child of @parent */
-static void mmpath_copy_counter(struct page_counter *to, struct page_counter *of,
-				struct page_counter *parent)
-{
-	page_counter_init(to, parent, true);
-	atomic_long_set(&to->usage, page_counter_read(of));
-	atomic_long_set(&to->children_min_usage, atomic_long_read(&of->children_min_usage));
-	atomic_long_set(&to->children_low_usage, atomic_long_read(&of->children_low_usage));
-	to->min = READ_ONCE(of->min);
-	to->low = READ_ONCE(of->low);
-	to->emin = 0;
-	to->elow = 0;
-}
-
-/**
- * mmpath_protected() - do memory.min or memory.low keep all that a cgroup has from reclaim?
- * @memcg: the cgroup
- * @target: reclaim is in this one; @memcg itself, or above it
- *
- * mem_cgroup_calculate_protection() stores what it finds in the cgroups, for the reclaim
- * that calls it, from the top down. Another one may be at work there, with another target.
- * So this works on copies, of a cgroup and its parent at a time.
- *
- * Context: RCU or a reference keeps both; does not sleep.
- */
-noinline bool mmpath_protected(struct mem_cgroup *memcg, struct mem_cgroup *target)
-{
-	bool recursive = cgrp_dfl_root.flags & CGRP_ROOT_MEMORY_RECURSIVE_PROT;
-	struct page_counter counter[2], *above = &target->memory, *now = NULL;
-	struct mem_cgroup *last = target, *at;
-
-	for (; last != memcg; last = at) {
-		for (at = memcg; at && parent_mem_cgroup(at) != last; )
-			at = parent_mem_cgroup(at);
-		/* its cgroup lost the memory controller and got another one */
-		if (!at)
-			return false;
-		now = &counter[now == &counter[0]];
-		mmpath_copy_counter(now, &at->memory, above);
-		page_counter_calculate_protection(&target->memory, now, recursive);
-		above = now;
-	}
-	return now && (page_counter_read(now) <= now->emin || page_counter_read(now) <= now->elow);
-}
+#include "ui.h"
 
 struct mmpath_memcg {
 	struct cgroup_subsys_state *css;
@@ -306,26 +261,6 @@ void __mmpath_memcg_fork(struct task_struct *child)
 		mmpath_request_sync();
 }
 
-/**
- * mmpath_memcg_exec() - the current task has executed a program
- * @old: what it used before, with the owner that it had then
- *
- * It may have used the memory of a process in another cgroup (vfork()), whose domains its own
- * memory has inherited. Context: any.
- */
-void mmpath_memcg_exec(struct mm_struct *old)
-{
-	struct task_struct *owner;
-	bool elsewhere;
-
-	rcu_read_lock();
-	owner = rcu_dereference(old->owner);
-	elsewhere = owner && task_css(owner, memory_cgrp_id) != task_css(current, memory_cgrp_id);
-	rcu_read_unlock();
-	if (elsewhere)
-		mmpath_request_sync();
-}
-
 void mmpath_memcg_offline(void)
 {
 	if (READ_ONCE(mmpath_memcg_used))
@@ -449,7 +384,8 @@ static int mmpath_replace_show(struct seq_file *m, void *v)
 {
 	struct mmpath_domain *dom = mmpath_memcg_get_domain(seq_css(m));
 
-	mmpath_show_modes(m, dom);
+	mmpath_show_words(m, mmpath_mode_names, NR_MMPATH_MODES,
+			  dom ? mmpath_replace_mode(dom) : MMPATH_MODE_NONE);
 	if (dom)
 		mmpath_domain_put(dom);
 	return 0;
@@ -458,7 +394,7 @@ static int mmpath_replace_show(struct seq_file *m, void *v)
 static ssize_t mmpath_replace_write(struct kernfs_open_file *of, char *buf, size_t nbytes,
 				    loff_t off)
 {
-	int mode = mmpath_mode_by_name(strstrip(buf));
+	int mode = sysfs_match_string(mmpath_mode_names, strstrip(buf));
 	struct mmpath_memcg *pm;
 	int ret = 0;
 
@@ -479,7 +415,8 @@ static ssize_t mmpath_replace_write(struct kernfs_open_file *of, char *buf, size
 static int mmpath_balance_show(struct seq_file *m, void *v)
 {
 	mutex_lock(&mmpath_memcg_mutex);
-	mmpath_show_balance(m, mem_cgroup_from_seq(m));
+	mmpath_show_words(m, mmpath_balance_names, NR_MMPATH_BALANCES,
+			  mmpath_balance_mode(mem_cgroup_from_seq(m)));
 	mutex_unlock(&mmpath_memcg_mutex);
 	return 0;
 }
@@ -497,7 +434,7 @@ static int mmpath_balance_stat_show(struct seq_file *m, void *v)
 static ssize_t mmpath_balance_write(struct kernfs_open_file *of, char *buf, size_t nbytes,
 				    loff_t off)
 {
-	int mode = mmpath_balance_by_name(strstrip(buf)), ret;
+	int mode = sysfs_match_string(mmpath_balance_names, strstrip(buf)), ret;
 	struct mmpath_memcg *pm;
 	unsigned long id;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Tests of the emulated driver's buffers and of its sample; what it does to page
- * tables is tested from user space. Included at the end of drv-emul.c.
+ * tables is tested from user space. Included at the end of emul.c.
  */
 #ifndef _MM_PATH_DRV_EMUL_KUNIT_H
 #define _MM_PATH_DRV_EMUL_KUNIT_H

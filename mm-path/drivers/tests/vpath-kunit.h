@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Tests of how logs are drained, from memory that looks like the device's.
- * Included at the end of drv-vpath.c.
+ * Included at the end of vpath.c.
  */
 #ifndef _MM_PATH_DRV_VPATH_KUNIT_H
 #define _MM_PATH_DRV_VPATH_KUNIT_H

@@ -13,7 +13,7 @@
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include "internal.h"
+#include "ui.h"
 
 #define MMPATH_REGION_POINTS	64
 
@@ -22,35 +22,6 @@ static const char * const mmpath_kind_names[] = {
 	[MMPATH_REGION_MMAP]	= "mmap",
 	[MMPATH_REGION_BRK]	= "brk",
 };
-
-/**
- * mmpath_drain_domain() - bring a domain up to date
- * @dom: what was logged but not drained yet belongs into what is shown
- *
- * Context: may sleep; takes the locks of contexts and of the domain.
- * Return: 0, or -EINTR if the caller was killed while it waited.
- */
-int mmpath_drain_domain(struct mmpath_domain *dom)
-{
-	struct mmpath_ctx *ctx;
-	unsigned long id;
-
-	mmpath_for_each_ctx(ctx, id) {
-		if (!mmpath_ctx_in(ctx, dom))
-			continue;
-		/* not while it is detached: its driver is gone first, and its records later */
-		if (mutex_lock_killable(&ctx->alive)) {
-			mmpath_ctx_put(ctx);
-			return -EINTR;
-		}
-		mmpath_drain(ctx);
-		mutex_unlock(&ctx->alive);
-		mutex_lock(&dom->lock);
-		mmpath_domain_note(dom, ctx);
-		mutex_unlock(&dom->lock);
-	}
-	return 0;
-}
 
 /*
  * Who looks is who has opened the file. It may have been handed to somebody with more rights,
@@ -252,7 +223,7 @@ static void mmpath_show_pool(struct seq_file *m, struct mmpath_domain *dom,
 	const struct mmpath_pool *pool;
 
 	mutex_lock(&dom->lock);
-	pool = mmpath_domain_pool(dom, ctx, region->id);
+	pool = mmpath_replace_pool(dom, ctx, region->id);
 	if (!pool)
 		seq_puts(m, "- 0 - ");
 	else if (pool->target == U64_MAX)

@@ -5,7 +5,7 @@
  * There is no page access buffer and no filter: what was recorded has passed
  * them. So the models, fed from a log, can be tested with exact expectations.
  */
-#include "internal.h"
+#include "../driver.h"
 
 static struct mmpath_param replay_params[] = {
 	{ "log_entries", 1024, 64, 1 << 16, true },

@@ -27,7 +27,7 @@
  * share of the calls as they have of the cgroup's pages, and more if it is above it. Of
  * several policies below a cgroup each gets as large a part of the others as what it knows.
  *
- * Locks: those of core.c, and inside of all a spinlock for the reserve. Reclaim holds
+ * Locks: those of core.h, and inside of all a spinlock for the reserve. Reclaim holds
  * SRCU of its own, which keeps a replacer alive.
  */
 #include <linux/hash.h>
@@ -38,8 +38,10 @@
 #include <linux/slab.h>
 #include <linux/swap.h>
 #include <linux/string.h>
-#include "../internal.h"
+#include "../../internal.h"
+#include "balance.h"
 #include "replace.h"
+#include "reserve.h"
 
 #define MMPATH_RESERVE_LEAST	64U
 #define MMPATH_RESERVE_SHARE	32	/* one page in so many is in the reserve */
@@ -76,7 +78,7 @@ static DEFINE_MUTEX(mmpath_replace_mutex);	/* who changes the list */
 /* Reclaim may write pages: who waits for the hooks of faults need not wait for that. */
 DEFINE_STATIC_SRCU(mmpath_replace_srcu);
 
-static const char * const mmpath_mode_names[NR_MMPATH_MODES] = {
+const char * const mmpath_mode_names[NR_MMPATH_MODES] = {
 	[MMPATH_MODE_NONE]	= "none",
 	[MMPATH_MODE_LRU]	= "lru",
 	[MMPATH_MODE_MRU]	= "mru",
@@ -102,7 +104,7 @@ static bool mmpath_is_lru(const struct mmpath_replacer *r)
 }
 
 /* Whose choice it is now; LRU is LIRS without a LIR set. */
-static enum mmpath_policy mmpath_policy(const struct mmpath_replacer *r)
+static enum mmpath_contestant mmpath_policy(const struct mmpath_replacer *r)
 {
 	switch (READ_ONCE(r->mode)) {
 	case MMPATH_MODE_AUTO:
@@ -114,6 +116,12 @@ static enum mmpath_policy mmpath_policy(const struct mmpath_replacer *r)
 	default:
 		return MMPATH_POLICY_LIRS;
 	}
+}
+
+/* Whether its pages are told apart by region: a hint without the domain's lock. */
+static bool mmpath_has_pools(const struct mmpath_replacer *r)
+{
+	return READ_ONCE(r->as_pools.dom);
 }
 
 /* Pages of @memcg and those below it that reclaim could find */
@@ -150,8 +158,8 @@ static unsigned long mmpath_count_known(const struct mmpath_replacer *r)
 {
 	u64 known = (u64)(r->lirs.nr_lirs + r->lirs.nr_hirs) << r->lirs.shift;
 
-	if (r->dom->pools)
-		known = mmpath_pools_known(r->dom->pools);
+	if (mmpath_has_pools(r))
+		known = mmpath_pools_known(&r->pools);
 	return min_t(u64, known, mmpath_evictable(r->memcg));
 }
 
@@ -168,10 +176,10 @@ static void mmpath_resize(struct mmpath_replacer *r, unsigned long reach)
 	WRITE_ONCE(r->target, clamp(known / MMPATH_RESERVE_SHARE, MMPATH_RESERVE_LEAST + 0UL,
 				    MMPATH_RESERVE + 0UL));
 	hirs = min(max(known / 100, reach + r->target), known);
-	if (r->dom->contest)
-		mmpath_contest_set_size(r->dom->contest, known, hirs);
-	if (r->dom->pools)
-		mmpath_pools_set_size(r->dom->pools, known, hirs);
+	if (r->as_contest.dom)
+		mmpath_contest_set_size(&r->contest, known, hirs);
+	if (r->as_pools.dom)
+		mmpath_pools_set_size(&r->pools, known, hirs);
 	if (mmpath_is_lru(r))
 		hirs = known;
 	mmpath_lirs_set_size(&r->lirs, known, hirs, mmpath_policy(r) == MMPATH_POLICY_MRU);
@@ -179,18 +187,14 @@ static void mmpath_resize(struct mmpath_replacer *r, unsigned long reach)
 
 static bool mmpath_victim(struct mmpath_replacer *r, u64 *page)
 {
-	/* it may have run out of memory meanwhile, and have none */
-	if (!r->dom->lirs)
-		return false;
-	if (r->dom->pools)
-		return mmpath_pools_victim(r->dom->pools, page, &r->key);
+	if (r->as_pools.dom)
+		return mmpath_pools_victim(&r->pools, page, &r->key);
 	return mmpath_lirs_victim(&r->lirs, page);
 }
 
-/* Who is out of memory loses its pools under the domain's lock only. */
 static unsigned int mmpath_policy_shift(const struct mmpath_replacer *r)
 {
-	return READ_ONCE(r->dom->pools) ? READ_ONCE(r->pools.shift) : READ_ONCE(r->lirs.shift);
+	return mmpath_has_pools(r) ? READ_ONCE(r->pools.shift) : READ_ONCE(r->lirs.shift);
 }
 
 /*
@@ -220,9 +224,9 @@ static void mmpath_keep(struct mmpath_replacer *r, const struct mmpath_batch *b)
 	for (i = 0; i < b->nr; i++) {
 		if (!b->kept[i] || !mmpath_sampled(b->page[i], mmpath_policy_shift(r)))
 			continue;
-		if (r->dom->pools)
-			mmpath_pools_keep(r->dom->pools, b->key[i], b->page[i]);
-		else if (r->dom->lirs)
+		if (r->as_pools.dom)
+			mmpath_pools_keep(&r->pools, b->key[i], b->page[i]);
+		else
 			mmpath_lirs_keep(&r->lirs, b->page[i]);
 	}
 }
@@ -598,36 +602,275 @@ static void mmpath_refill_fn(struct work_struct *work)
 	mmpath_refill(container_of(work, struct mmpath_replacer, work));
 }
 
-/* Policies */
+/* What the domain tells of pages: LIRS, and beside it a contest or pools */
+
+static struct mmpath_replacer *mmpath_lirs_of(const struct mmpath_policy *p)
+{
+	return container_of(p, struct mmpath_replacer, as_lirs);
+}
+
+static int mmpath_replace_lirs_touch(struct mmpath_policy *p, u64 page, u64 region)
+{
+	struct mmpath_lirs *lirs = &mmpath_lirs_of(p)->lirs;
+	int ret = __mmpath_lirs_touch(lirs, page);
+
+	p->shift = lirs->shift;
+	return ret;
+}
+
+static void mmpath_replace_lirs_forget(struct mmpath_policy *p, u64 first, u64 nr)
+{
+	mmpath_lirs_forget(&mmpath_lirs_of(p)->lirs, first, nr);
+}
+
+static int mmpath_replace_lirs_move(struct mmpath_policy *p, u64 from, u64 to, u64 nr)
+{
+	struct mmpath_lirs *lirs = &mmpath_lirs_of(p)->lirs;
+	int ret = mmpath_lirs_move(lirs, from, to, nr);
+
+	p->shift = lirs->shift;
+	return ret;
+}
+
+static void mmpath_replace_lirs_set_shift(struct mmpath_policy *p, unsigned int shift)
+{
+	struct mmpath_lirs *lirs = &mmpath_lirs_of(p)->lirs;
+
+	if (shift > lirs->shift)
+		mmpath_lirs_set_shift(lirs, shift);
+	p->shift = lirs->shift;
+}
+
+static void mmpath_replace_lirs_refine(struct mmpath_policy *p, unsigned int shift)
+{
+	struct mmpath_lirs *lirs = &mmpath_lirs_of(p)->lirs;
+
+	mmpath_lirs_refine(lirs, shift);
+	p->shift = lirs->shift;
+}
+
+static bool mmpath_replace_acts(const struct mmpath_policy *p)
+{
+	const struct mmpath_replacer *r = mmpath_lirs_of(p);
+
+	return !r->as_contest.dom || mmpath_contest_winner(&r->contest) != MMPATH_POLICY_KERNEL;
+}
+
+static const struct mmpath_policy_ops mmpath_replace_lirs_ops = {
+	.touch		= mmpath_replace_lirs_touch,
+	.forget		= mmpath_replace_lirs_forget,
+	.move		= mmpath_replace_lirs_move,
+	.set_shift	= mmpath_replace_lirs_set_shift,
+	.refine		= mmpath_replace_lirs_refine,
+	.acts		= mmpath_replace_acts,
+};
+
+static struct mmpath_replacer *mmpath_contest_of(const struct mmpath_policy *p)
+{
+	return container_of(p, struct mmpath_replacer, as_contest);
+}
+
+static int mmpath_replace_contest_touch(struct mmpath_policy *p, u64 page, u64 region)
+{
+	struct mmpath_contest *contest = &mmpath_contest_of(p)->contest;
+	int ret = __mmpath_contest_touch(contest, page);
+
+	p->shift = contest->seen.shift;
+	return ret;
+}
+
+static void mmpath_replace_contest_forget(struct mmpath_policy *p, u64 first, u64 nr)
+{
+	mmpath_contest_forget(&mmpath_contest_of(p)->contest, first, nr);
+}
+
+static int mmpath_replace_contest_move(struct mmpath_policy *p, u64 from, u64 to, u64 nr)
+{
+	struct mmpath_contest *contest = &mmpath_contest_of(p)->contest;
+	int ret = mmpath_contest_move(contest, from, to, nr);
+
+	p->shift = contest->seen.shift;
+	return ret;
+}
+
+/* LIRS, which is told before, may sample more coarsely than members do. */
+static void mmpath_replace_contest_set_shift(struct mmpath_policy *p, unsigned int shift)
+{
+	struct mmpath_replacer *r = mmpath_contest_of(p);
+
+	mmpath_contest_set_shift(&r->contest, r->lirs.shift);
+	p->shift = r->contest.seen.shift;
+}
+
+static void mmpath_replace_contest_close_epoch(struct mmpath_policy *p)
+{
+	struct mmpath_contest *contest = &mmpath_contest_of(p)->contest;
+
+	mmpath_contest_close_epoch(contest);
+	p->shift = contest->seen.shift;
+}
+
+static const struct mmpath_policy_ops mmpath_replace_contest_ops = {
+	.touch		= mmpath_replace_contest_touch,
+	.forget		= mmpath_replace_contest_forget,
+	.move		= mmpath_replace_contest_move,
+	.set_shift	= mmpath_replace_contest_set_shift,
+	.refine		= mmpath_replace_contest_set_shift,
+	.close_epoch	= mmpath_replace_contest_close_epoch,
+};
+
+static struct mmpath_pools *mmpath_pools_of(const struct mmpath_policy *p)
+{
+	return &container_of(p, struct mmpath_replacer, as_pools)->pools;
+}
+
+static int mmpath_replace_pools_touch(struct mmpath_policy *p, u64 page, u64 region)
+{
+	struct mmpath_pools *pools = mmpath_pools_of(p);
+	int ret = __mmpath_pools_touch(pools, region, page);
+
+	p->shift = pools->shift;
+	return ret;
+}
+
+static void mmpath_replace_pools_forget(struct mmpath_policy *p, u64 first, u64 nr)
+{
+	mmpath_pools_forget(mmpath_pools_of(p), first, nr);
+}
+
+static int mmpath_replace_pools_move(struct mmpath_policy *p, u64 from, u64 to, u64 nr)
+{
+	struct mmpath_pools *pools = mmpath_pools_of(p);
+	int ret = mmpath_pools_move(pools, from, to, nr);
+
+	p->shift = pools->shift;
+	return ret;
+}
+
+static void mmpath_replace_pools_set_shift(struct mmpath_policy *p, unsigned int shift)
+{
+	struct mmpath_pools *pools = mmpath_pools_of(p);
+
+	if (shift > pools->shift)
+		mmpath_pools_set_shift(pools, shift);
+	p->shift = pools->shift;
+}
+
+static void mmpath_replace_pools_refine(struct mmpath_policy *p, unsigned int shift)
+{
+	struct mmpath_pools *pools = mmpath_pools_of(p);
+
+	mmpath_pools_refine(pools, shift);
+	p->shift = pools->shift;
+}
+
+static void mmpath_replace_pools_close_region(struct mmpath_policy *p, u64 region,
+					      const struct mmpath_models *models)
+{
+	mmpath_pools_judge(mmpath_pools_of(p), region, &models->lru_mrc, &models->mru_mrc);
+}
+
+static void mmpath_replace_pools_close_epoch(struct mmpath_policy *p)
+{
+	struct mmpath_pools *pools = mmpath_pools_of(p);
+
+	mmpath_pools_close_epoch(pools);
+	p->shift = pools->shift;
+}
+
+static const struct mmpath_policy_ops mmpath_replace_pools_ops = {
+	.touch		= mmpath_replace_pools_touch,
+	.forget		= mmpath_replace_pools_forget,
+	.move		= mmpath_replace_pools_move,
+	.set_shift	= mmpath_replace_pools_set_shift,
+	.refine		= mmpath_replace_pools_refine,
+	.close_region	= mmpath_replace_pools_close_region,
+	.close_epoch	= mmpath_replace_pools_close_epoch,
+};
+
+static void mmpath_start_lirs(struct mmpath_replacer *r)
+{
+	struct mmpath_domain *dom = r->dom;
+
+	mutex_lock(&dom->lock);
+	mmpath_lirs_init(&r->lirs, &dom->mem, MMPATH_REPLACE_PAGES, dom->lru.shift);
+	r->as_lirs.ops = &mmpath_replace_lirs_ops;
+	r->as_lirs.shift = r->lirs.shift;
+	mmpath_domain_tell_policy(dom, &r->as_lirs);
+	mmpath_domain_add_policy(dom, &r->as_lirs);
+	mutex_unlock(&dom->lock);
+}
+
+static void mmpath_start_contest(struct mmpath_replacer *r)
+{
+	mmpath_contest_init(&r->contest, &r->dom->mem, MMPATH_CONTEST_PAGES, r->lirs.shift);
+	r->as_contest.ops = &mmpath_replace_contest_ops;
+	r->as_contest.shift = r->contest.seen.shift;
+	mmpath_domain_add_policy(r->dom, &r->as_contest);
+}
+
+static void mmpath_stop_contest(struct mmpath_replacer *r)
+{
+	if (!r->as_contest.dom)
+		return;
+	mmpath_domain_del_policy(&r->as_contest);
+	mmpath_contest_destroy(&r->contest);
+}
+
+/* All that has been touched so far is in a pool of its own, as far as there is memory for it. */
+static int mmpath_start_pools(struct mmpath_replacer *r)
+{
+	struct mmpath_domain *dom = r->dom;
+	int ret = mmpath_pools_init(&r->pools, &dom->mem, MMPATH_REPLACE_PAGES, dom->lru.shift);
+
+	BUILD_BUG_ON(MMPATH_REGION_UNKNOWN != MMPATH_POOL_OLD);
+	if (ret)
+		return ret;
+	r->as_pools.ops = &mmpath_replace_pools_ops;
+	r->as_pools.shift = r->pools.shift;
+	mmpath_domain_tell_policy(dom, &r->as_pools);
+	/* curves have fewer pages than a policy */
+	mmpath_replace_pools_refine(&r->as_pools, r->lirs.shift);
+	mmpath_domain_add_policy(dom, &r->as_pools);
+	return 0;
+}
+
+static void mmpath_stop_pools(struct mmpath_replacer *r)
+{
+	if (!r->as_pools.dom)
+		return;
+	mmpath_domain_del_policy(&r->as_pools);
+	mmpath_pools_destroy(&r->pools);
+}
 
 static void mmpath_stop_models(struct mmpath_replacer *r)
 {
 	mutex_lock(&r->dom->lock);
-	mmpath_domain_stop_policy(r->dom);
+	mmpath_stop_pools(r);
+	mmpath_stop_contest(r);
+	mmpath_domain_del_policy(&r->as_lirs);
+	mmpath_lirs_destroy(&r->lirs);
 	mutex_unlock(&r->dom->lock);
 }
 
-/* A contest costs as much as its simulations: only for who wants to know. Likewise pools. */
+/* A contest costs as much as its simulations, and so do pools: only where they are used. */
 static int mmpath_set_mode(struct mmpath_replacer *r, enum mmpath_mode mode)
 {
 	struct mmpath_domain *dom = r->dom;
 	int ret = 0;
 
 	mutex_lock(&dom->lock);
-	if (mode == MMPATH_MODE_REGION && !dom->pools)
-		ret = mmpath_domain_start_pools(dom, &r->pools, MMPATH_REPLACE_PAGES);
+	if (mode == MMPATH_MODE_REGION && !r->as_pools.dom)
+		ret = mmpath_start_pools(r);
 	if (ret)
 		goto unlock;
 	WRITE_ONCE(r->mode, mode);
 	if (mode != MMPATH_MODE_REGION)
-		mmpath_domain_stop_pools(dom);
-	if (mode == MMPATH_MODE_AUTO && !dom->contest) {
-		mmpath_contest_init(&r->contest, &dom->mem, MMPATH_CONTEST_PAGES, r->lirs.shift);
-		dom->contest = &r->contest;
-	} else if (mode != MMPATH_MODE_AUTO && dom->contest) {
-		dom->contest = NULL;
-		mmpath_contest_destroy(&r->contest);
-	}
+		mmpath_stop_pools(r);
+	if (mode != MMPATH_MODE_AUTO)
+		mmpath_stop_contest(r);
+	else if (!r->as_contest.dom)
+		mmpath_start_contest(r);
 unlock:
 	mutex_unlock(&dom->lock);
 	return ret;
@@ -650,7 +893,7 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 	r->leave = MMPATH_LEAVE_LEAST;
 	spin_lock_init(&r->lock);
 	INIT_WORK(&r->work, mmpath_refill_fn);
-	mmpath_domain_start_lirs(dom, &r->lirs, MMPATH_REPLACE_PAGES);
+	mmpath_start_lirs(r);
 	mmpath_policy_began(dom);
 	if (mmpath_set_mode(r, mode)) {
 		mmpath_stop_models(r);
@@ -673,6 +916,18 @@ static void mmpath_replacer_destroy(struct mmpath_replacer *r)
 	kfree(r);
 }
 
+/* The replacer of a domain, or NULL; mmpath_replace_mutex keeps it. */
+static struct mmpath_replacer *mmpath_replacer_of(struct mmpath_domain *dom)
+{
+	struct mmpath_policy *p;
+
+	lockdep_assert_held(&mmpath_replace_mutex);
+	mutex_lock(&dom->lock);
+	p = mmpath_domain_find_policy(dom, &mmpath_replace_lirs_ops);
+	mutex_unlock(&dom->lock);
+	return p ? mmpath_lirs_of(p) : NULL;
+}
+
 /**
  * mmpath_set_replace() - who decides which pages of a cgroup leave memory
  * @dom: the cgroup's domain
@@ -686,48 +941,53 @@ static void mmpath_replacer_destroy(struct mmpath_replacer *r)
 int mmpath_set_replace(struct mmpath_domain *dom, struct mem_cgroup *memcg,
 		       enum mmpath_mode mode)
 {
+	struct mmpath_replacer *r;
 	int ret = 0;
 
 	mutex_lock(&mmpath_replace_mutex);
-	/* one that ran out of memory starts again */
-	if (dom->replacer && (mode == MMPATH_MODE_NONE || !READ_ONCE(dom->lirs))) {
-		mmpath_replacer_destroy(dom->replacer);
-		dom->replacer = NULL;
-	}
-	if (dom->replacer) {
-		ret = mmpath_set_mode(dom->replacer, mode);
-	} else if (mode != MMPATH_MODE_NONE) {
-		dom->replacer = mmpath_replacer_create(dom, memcg, mode);
-		ret = dom->replacer ? 0 : -ENOMEM;
-	}
+	r = mmpath_replacer_of(dom);
+	if (r && mode == MMPATH_MODE_NONE)
+		mmpath_replacer_destroy(r);
+	else if (r)
+		ret = mmpath_set_mode(r, mode);
+	else if (mode != MMPATH_MODE_NONE)
+		ret = mmpath_replacer_create(dom, memcg, mode) ? 0 : -ENOMEM;
 	mutex_unlock(&mmpath_replace_mutex);
 	return ret;
 }
 
 /**
- * mmpath_mode_by_name() - what the user calls it
- * @name: may end with a newline
+ * mmpath_replace_mode() - read what mmpath_set_replace() has set
+ * @dom: of this domain
  *
- * Return: the mode, or -EINVAL.
+ * Context: may sleep; takes the domain's lock. Return: the mode.
  */
-int mmpath_mode_by_name(const char *name)
+enum mmpath_mode mmpath_replace_mode(struct mmpath_domain *dom)
 {
-	return sysfs_match_string(mmpath_mode_names, name);
+	const struct mmpath_replacer *r;
+	enum mmpath_mode mode;
+
+	mutex_lock(&mmpath_replace_mutex);
+	r = mmpath_replacer_of(dom);
+	mode = r ? r->mode : MMPATH_MODE_NONE;
+	mutex_unlock(&mmpath_replace_mutex);
+	return mode;
 }
 
 /**
- * mmpath_show_modes() - print all modes, the one in use in brackets
- * @m: where to
- * @dom: of this domain, or NULL
+ * mmpath_replace_pool() - find the pool of a region
+ * @dom: the domain, whose lock is held
+ * @ctx: a member
+ * @region: the number of one of its regions
+ *
+ * Return: the pool, or NULL if it has none.
  */
-void mmpath_show_modes(struct seq_file *m, const struct mmpath_domain *dom)
+const struct mmpath_pool *mmpath_replace_pool(struct mmpath_domain *dom,
+					      const struct mmpath_ctx *ctx, u32 region)
 {
-	enum mmpath_mode used;
+	struct mmpath_policy *p = mmpath_domain_find_policy(dom, &mmpath_replace_pools_ops);
 
-	mutex_lock(&mmpath_replace_mutex);
-	used = dom && dom->replacer ? dom->replacer->mode : MMPATH_MODE_NONE;
-	mutex_unlock(&mmpath_replace_mutex);
-	mmpath_show_words(m, mmpath_mode_names, NR_MMPATH_MODES, used);
+	return p ? mmpath_pools_find(mmpath_pools_of(p), mmpath_domain_key(ctx, region)) : NULL;
 }
 
 /**
@@ -736,13 +996,13 @@ void mmpath_show_modes(struct seq_file *m, const struct mmpath_domain *dom)
  *
  * Context: may sleep.
  */
-bool mmpath_replaces_well(const struct mmpath_domain *dom)
+bool mmpath_replaces_well(struct mmpath_domain *dom)
 {
 	const struct mmpath_replacer *r;
 	bool well;
 
 	mutex_lock(&mmpath_replace_mutex);
-	r = dom->replacer;
+	r = mmpath_replacer_of(dom);
 	well = r && READ_ONCE(r->known) && !mmpath_is_lru(r) &&
 	       mmpath_policy(r) != MMPATH_POLICY_KERNEL &&
 	       (r->mode != MMPATH_MODE_REGION || READ_ONCE(r->pools.switches));
@@ -764,13 +1024,13 @@ static const char *mmpath_policy_name(const struct mmpath_replacer *r)
  * @m: where to
  * @dom: of this domain
  */
-void mmpath_show_replace(struct seq_file *m, const struct mmpath_domain *dom)
+void mmpath_show_replace(struct seq_file *m, struct mmpath_domain *dom)
 {
 	const struct mmpath_replacer *r;
 	unsigned int i;
 
 	mutex_lock(&mmpath_replace_mutex);
-	r = dom->replacer;
+	r = mmpath_replacer_of(dom);
 	for (i = 0; i < NR_MMPATH_REPLACE_COUNTS; i++)
 		seq_printf(m, "replace_%s %lu\n", mmpath_replace_names[i],
 			   r ? atomic_long_read(&r->count[i]) : 0);

@@ -1,0 +1,882 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts: which programs are tracked, and for which domains. The table of contexts, how they
+ * are attached, inherited over fork and exec, and detached.
+ *
+ * Locks and lifetimes: see core.h.
+ */
+#define pr_fmt(fmt) "mmpath: " fmt
+
+#include <linux/delay.h>
+#include <linux/memcontrol.h>
+#include <linux/mmu_notifier.h>
+#include <linux/pid.h>
+#include <linux/random.h>
+#include <linux/sched/coredump.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "core.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/mmpath.h>
+
+DEFINE_MUTEX(mmpath_track_mutex);	/* see core.h */
+DEFINE_MUTEX(mmpath_mutex);	/* see core.h */
+DEFINE_SRCU(mmpath_srcu);
+LIST_HEAD(mmpath_domains);
+VISIBLE_IF_KUNIT DEFINE_XARRAY_ALLOC1(mmpath_ctxs);
+
+#define MMPATH_MRU_PAGES	4096
+#define MMPATH_LOCK_TRIES	10
+
+struct mmpath_config mmpath_config = {
+	.epoch_ms = 1000,
+	.region_min_kb = 1024,
+	.group_pages = 16,
+	.sample_pages = 65536,
+};
+
+atomic_long_t mmpath_stats[NR_MMPATH_STATS];
+
+const char * const mmpath_stat_names[NR_MMPATH_STATS] = {
+	[MMPATH_RECORDS]		= "records",
+	[MMPATH_FAULTS]			= "faults",
+	[MMPATH_DROPPED_LOG_FULL]	= "dropped_log_full",
+	[MMPATH_DROPPED_NOMEM]		= "dropped_nomem",
+	[MMPATH_REGIONS_FULL]		= "regions_full",
+	[MMPATH_ATTACH_FAILED]		= "attach_failed",
+	[MMPATH_DRIVER_SWITCHES]	= "driver_switches",
+	[MMPATH_SCANNED]		= "scanned",
+	[MMPATH_ESCAPED]		= "escaped",
+	[MMPATH_DRIVER_LOST]		= "driver_lost",
+};
+
+/* Memory of the models. A drain runs in faults: it must not enter reclaim. */
+
+/**
+ * mmpath_model_alloc() - zeroed memory that a cgroup is charged for
+ * @memcg: the cgroup
+ * @bytes: how many
+ * @gfp: MMPATH_GFP, or another one of these
+ *
+ * Context: as @gfp says. Return: the memory, or NULL.
+ */
+void *mmpath_model_alloc(struct mem_cgroup *memcg, size_t bytes, gfp_t gfp)
+{
+	struct mem_cgroup *old = set_active_memcg(memcg);
+	void *p = kzalloc(bytes, gfp);
+
+	set_active_memcg(old);
+	return p;
+}
+
+/**
+ * mmpath_model_free() - give it back
+ * @mem: not used
+ * @p: the memory
+ * @bytes: not used
+ */
+void mmpath_model_free(struct mmpath_mem *mem, void *p, size_t bytes)
+{
+	kfree(p);
+}
+
+/* Charges the cgroup of the program; when that is attached, what mmpath_attach() has set. */
+static void *mmpath_ctx_alloc_mem(struct mmpath_mem *mem, size_t bytes)
+{
+	struct mmpath_ctx *ctx = container_of(mem, struct mmpath_ctx, mem);
+	struct mem_cgroup *memcg;
+	void *p;
+
+	if (current->active_memcg)
+		return kzalloc(bytes, ctx->gfp);
+	memcg = get_mem_cgroup_from_mm(ctx->mm);
+	p = mmpath_model_alloc(memcg, bytes, ctx->gfp);
+	mem_cgroup_put(memcg);
+	return p;
+}
+
+static const struct mmpath_mem mmpath_ctx_mem = {
+	.alloc = mmpath_ctx_alloc_mem,
+	.free = mmpath_model_free,
+};
+
+/* Contexts */
+
+static void mmpath_ctx_free(struct kref *ref)
+{
+	struct mmpath_ctx *ctx = container_of(ref, struct mmpath_ctx, ref);
+	int i;
+
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_put(ctx->domains[i]);
+	mmpath_name_destroy(ctx);
+	mmpath_regions_destroy(&ctx->regions);
+	kvfree(ctx->log);
+	put_pid(ctx->tgid);
+	mmdrop(ctx->mm);
+	kfree_rcu(ctx, rcu);
+}
+
+/**
+ * mmpath_ctx_put() - drop a reference
+ * @ctx: to this context
+ *
+ * Context: process context, not in a hook; takes nothing that sleeps long.
+ */
+void mmpath_ctx_put(struct mmpath_ctx *ctx)
+{
+	kref_put(&ctx->ref, mmpath_ctx_free);
+}
+
+/**
+ * mmpath_ctx_next() - walk all contexts
+ * @id: cursor; 0 to start with, then what the last call left there
+ *
+ * Contexts may come and go meanwhile. Use mmpath_for_each_ctx().
+ * Return: a context with a reference, or NULL at the end.
+ */
+struct mmpath_ctx *mmpath_ctx_next(unsigned long *id)
+{
+	struct mmpath_ctx *ctx;
+
+	rcu_read_lock();
+	do {
+		ctx = xa_find_after(&mmpath_ctxs, id, ULONG_MAX, XA_PRESENT);
+	} while (ctx && !kref_get_unless_zero(&ctx->ref));
+	rcu_read_unlock();
+	return ctx;
+}
+
+/**
+ * mmpath_ctx_get() - the context of a program
+ * @mm: of the program
+ *
+ * Return: with a reference, or NULL when it is not tracked.
+ */
+struct mmpath_ctx *mmpath_ctx_get(struct mm_struct *mm)
+{
+	struct mmpath_ctx *ctx;
+
+	rcu_read_lock();
+	ctx = rcu_dereference(mm->mmpath);
+	if (ctx && !kref_get_unless_zero(&ctx->ref))
+		ctx = NULL;
+	rcu_read_unlock();
+	return ctx;
+}
+
+/**
+ * mmpath_ctx_by_id() - a context
+ * @id: its key in the table
+ *
+ * Return: with a reference, or NULL.
+ */
+struct mmpath_ctx *mmpath_ctx_by_id(u32 id)
+{
+	struct mmpath_ctx *ctx;
+
+	rcu_read_lock();
+	ctx = xa_load(&mmpath_ctxs, id);
+	if (ctx && !kref_get_unless_zero(&ctx->ref))
+		ctx = NULL;
+	rcu_read_unlock();
+	return ctx;
+}
+
+/**
+ * mmpath_ctx_id_free() - an id may be given out again
+ * @id: of a context that has gone, and whose name has
+ *
+ * Context: process context.
+ */
+void mmpath_ctx_id_free(u32 id)
+{
+	xa_erase(&mmpath_ctxs, id);
+}
+
+/**
+ * mmpath_ctx_in() - is a context in a domain?
+ * @ctx: the context
+ * @dom: the domain
+ *
+ * Context: a hint unless ctx->lock is held.
+ */
+bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom)
+{
+	int i;
+
+	for (i = 0; i < READ_ONCE(ctx->nr_domains); i++)
+		if (READ_ONCE(ctx->domains[i]) == dom)
+			return true;
+	return false;
+}
+
+/**
+ * mmpath_ctx_id_in() - the same, of a context that may have gone or is about to
+ * @id: its id
+ * @dom: the domain
+ *
+ * Context: as mmpath_ctx_in().
+ */
+bool mmpath_ctx_id_in(u32 id, const struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	bool in;
+
+	rcu_read_lock();
+	ctx = xa_load(&mmpath_ctxs, id);
+	/* what it leaves behind in @dom while it leaves it is no longer its own */
+	in = ctx && mmpath_ctx_in(ctx, dom) && !READ_ONCE(ctx->leaving);
+	rcu_read_unlock();
+	return in;
+}
+
+/**
+ * mmpath_find_pid() - whose is it?
+ * @ctx: this context
+ *
+ * At a fork the child has no pid yet, hence again before records are handed on.
+ * Context: ctx->lock is held, or nobody else knows @ctx.
+ */
+void mmpath_find_pid(struct mmpath_ctx *ctx)
+{
+	struct pid *old = ctx->tgid, *tgid;
+	struct task_struct *owner;
+
+	rcu_read_lock();
+	owner = mmpath_owner(ctx->mm);
+	tgid = owner ? task_tgid(owner) : NULL;
+	if (tgid && tgid != old) {
+		ctx->tgid = get_pid(tgid);
+		WRITE_ONCE(ctx->pid, pid_nr(tgid));
+		put_pid(old);
+	}
+	rcu_read_unlock();
+}
+
+/* Attach and detach */
+
+/* Have lockdep know from the beginning that reclaim may wait for @lock, see above. */
+static void mmpath_lock_in_reclaim(struct mutex *lock)
+{
+	if (!IS_ENABLED(CONFIG_LOCKDEP))
+		return;
+	fs_reclaim_acquire(GFP_KERNEL);
+	might_lock(lock);
+	fs_reclaim_release(GFP_KERNEL);
+}
+
+VISIBLE_IF_KUNIT struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int log_size)
+{
+	struct mmpath_region_params params = {
+		.min_pages = READ_ONCE(mmpath_config.region_min_kb) >> (PAGE_SHIFT - 10),
+		.group_pages = READ_ONCE(mmpath_config.group_pages),
+		.max_pages = READ_ONCE(mmpath_config.sample_pages),
+		.mru_pages = MMPATH_MRU_PAGES,
+		.seed = get_random_u32(),
+	};
+	struct mmpath_ctx *ctx = kzalloc(sizeof(*ctx), MMPATH_GFP_ATTACH);
+
+	if (!ctx)
+		return NULL;
+	ctx->log = mmpath_attach_alloc(log_size, sizeof(*ctx->log));
+	if (!ctx->log)
+		goto err_ctx;
+	ctx->mem = mmpath_ctx_mem;
+	ctx->gfp = MMPATH_GFP_ATTACH;
+	if (mmpath_regions_init(&ctx->regions, &ctx->mem, &params))
+		goto err_log;
+	ctx->log_size = log_size;
+	ctx->epoch_began = ktime_get_ns();
+	kref_init(&ctx->ref);
+	spin_lock_init(&ctx->log_lock);
+	spin_lock_init(&ctx->name_lock);
+	mutex_init(&ctx->lock);
+	mmpath_lock_in_reclaim(&ctx->lock);
+	mutex_init(&ctx->alive);
+	mt_init(&ctx->named);
+	mmgrab(mm);
+	ctx->mm = mm;
+	return ctx;
+
+err_log:
+	kvfree(ctx->log);
+err_ctx:
+	kfree(ctx);
+	return NULL;
+}
+
+/* Under mmpath_mutex, unless nobody else knows @ctx */
+VISIBLE_IF_KUNIT int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
+{
+	int i, ret = -ENOSPC;
+
+	mmpath_drain_driver(ctx);
+	mutex_lock(&ctx->lock);
+	if (mmpath_ctx_in(ctx, dom)) {
+		ret = 0;
+	} else if (ctx->nr_domains < MMPATH_MAX_DOMAINS) {
+		__mmpath_drain(ctx, true);
+		kref_get(&dom->ref);
+		mmpath_domain_join(dom, ctx);
+		for (i = ctx->nr_domains; i && ctx->domains[i - 1] > dom; i--)
+			ctx->domains[i] = ctx->domains[i - 1];
+		ctx->domains[i] = dom;
+		WRITE_ONCE(ctx->nr_domains, ctx->nr_domains + 1);
+		__mmpath_set_shift(ctx, ctx->shift);
+		ret = 0;
+	}
+	mutex_unlock(&ctx->lock);
+	return ret;
+}
+
+/* Leave @dom, which is not the last. What is done in this epoch is told to the others. */
+VISIBLE_IF_KUNIT void mmpath_del_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
+{
+	int i;
+
+	mmpath_drain_driver(ctx);
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	for (i = 0; i < ctx->nr_domains && ctx->domains[i] != dom; i++)
+		;
+	if (i < ctx->nr_domains) {
+		mmpath_domain_saw_others(dom);
+		mmpath_domain_leave(dom, ctx);
+		for (; i < ctx->nr_domains - 1; i++)
+			ctx->domains[i] = ctx->domains[i + 1];
+		WRITE_ONCE(ctx->nr_domains, ctx->nr_domains - 1);
+		mmpath_domain_put(dom);
+	}
+	mutex_unlock(&ctx->lock);
+}
+
+static enum mmpath_region_kind mmpath_vma_kind(const struct vm_area_struct *vma)
+{
+	return vma_is_initial_heap(vma) ? MMPATH_REGION_BRK : MMPATH_REGION_MMAP;
+}
+
+/* A program that was running already: what one mmap() made is not known. */
+static void mmpath_regions_of_mm(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+	int err;
+
+	mmap_assert_locked(mm);
+	for_each_vma(vmi, vma) {
+		/* exec will move it */
+		if (vma_is_temporary_stack(vma))
+			continue;
+		err = mmpath_regions_map(&ctx->regions, vma->vm_start >> PAGE_SHIFT,
+					 vma_pages(vma), mmpath_vma_kind(vma));
+		mmpath_count_map_error(ctx, err);
+	}
+}
+
+static int mmpath_copy_regions(struct mmpath_ctx *ctx, struct mmpath_ctx *parent)
+{
+	int ret;
+
+	/* reclaim may wait for that lock: ctx->gfp does not wait */
+	mutex_lock(&parent->lock);
+	ret = mmpath_regions_copy(&ctx->regions, &parent->regions);
+	mmpath_name_inherit(ctx, parent);
+	mutex_unlock(&parent->lock);
+	return ret;
+}
+
+static int mmpath_publish(struct mmpath_ctx *ctx, struct mm_struct *mm,
+			  struct mmpath_ctx *parent)
+{
+	int ret;
+
+	mmap_assert_locked(mm);
+	if (!parent || mmpath_copy_regions(ctx, parent))
+		mmpath_regions_of_mm(ctx, mm);
+	ret = mmpath_start_driver(ctx, mmpath_drv);
+	/* from now on it is drained */
+	ctx->gfp = MMPATH_GFP_NOWAIT;
+	if (!ret)
+		rcu_assign_pointer(mm->mmpath, ctx);
+	return ret;
+}
+
+static struct mmpath_ctx *__mmpath_attach(struct mm_struct *mm, struct mmpath_ctx *parent)
+{
+	struct mmpath_ctx *ctx;
+	int ret;
+
+	ctx = mmpath_ctx_alloc(mm, mmpath_drv->log_entries());
+	if (!ctx)
+		return ERR_PTR(-ENOMEM);
+	mmpath_find_pid(ctx);
+	ret = xa_alloc(&mmpath_ctxs, &ctx->id, NULL, XA_LIMIT(1, MMPATH_MAX_CTX), GFP_KERNEL);
+	if (ret) {
+		/* -EBUSY is another thing, see mmpath_track() */
+		ret = ret == -EBUSY ? -ENOSPC : ret;
+		goto err_put;
+	}
+	ret = mmpath_name_create(ctx);
+	if (ret) {
+		mmpath_ctx_id_free(ctx->id);
+		goto err_put;
+	}
+	ret = mmpath_publish(ctx, mm, parent);
+	if (ret)
+		goto err_put;
+	xa_store(&mmpath_ctxs, ctx->id, ctx, GFP_KERNEL);
+	return ctx;
+
+err_put:
+	mmpath_ctx_put(ctx);
+	return ERR_PTR(ret);
+}
+
+/* Give @mm, which has a user, a context. mmap_lock is held for reading. */
+static struct mmpath_ctx *mmpath_attach(struct mm_struct *mm, struct mmpath_ctx *parent)
+{
+	struct mem_cgroup *memcg, *old;
+	struct mmpath_ctx *ctx;
+
+	lockdep_assert_held(&mmpath_mutex);
+	if (mm_has_notifiers(mm))
+		return ERR_PTR(-EOPNOTSUPP);
+	/* a child is not in its cgroup yet */
+	memcg = get_mem_cgroup_from_mm(parent ? parent->mm : mm);
+	old = set_active_memcg(memcg);
+	ctx = __mmpath_attach(mm, parent);
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	return ctx;
+}
+
+/**
+ * mmpath_mmap_trylock() - lock mmap_lock for reading, unless somebody keeps it
+ * @mm: of this mm
+ *
+ * A program may keep its mmap_lock for as long as it likes, for example while a file
+ * system does not answer, and others wait for their epoch to end.
+ *
+ * Context: may sleep, for a millisecond or so. Return: false if it could not be had.
+ */
+bool mmpath_mmap_trylock(struct mm_struct *mm)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < MMPATH_LOCK_TRIES; tries++) {
+		if (mmap_read_trylock(mm))
+			return true;
+		usleep_range(50, 100);
+	}
+	return false;
+}
+
+/*
+ * The end of @ctx, whether its mm goes on (@mm, with a user) or not (NULL). No hook can be
+ * running.
+ */
+VISIBLE_IF_KUNIT void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
+{
+	const struct mmpath_driver *drv;
+	int i;
+
+	lockdep_assert_not_held(&mmpath_mutex);
+	mutex_lock(&ctx->alive);
+	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+	drv = ctx->drv;
+	WRITE_ONCE(ctx->drv, NULL);
+	mmpath_stop_driver(ctx, drv, mm);
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	mmpath_take_accesses(ctx);
+	WRITE_ONCE(ctx->leaving, true);
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_leave(ctx->domains[i], ctx);
+	mutex_unlock(&ctx->lock);
+	/* now: who waits for it reads curves */
+	mutex_unlock(&ctx->alive);
+	/* of a table that gives out ids: it stays taken, see name.c */
+	xa_store(&mmpath_ctxs, ctx->id, NULL, GFP_KERNEL);
+	mmpath_ctx_put(ctx);
+}
+
+/**
+ * mmpath_collect() - put a context on a list, to be worked on without mmpath_mutex
+ * @ctx: the context
+ * @list: takes a reference to it, and a user of its mm: the program does not end before
+ *	mmpath_release() drops both
+ *
+ * Context: mmpath_track_mutex and mmpath_mutex are held. Return: false if the program has
+ * ended.
+ */
+bool mmpath_collect(struct mmpath_ctx *ctx, struct list_head *list)
+{
+	lockdep_assert_held(&mmpath_track_mutex);
+	lockdep_assert_held(&mmpath_mutex);
+	if (!mmget_not_zero(ctx->mm))
+		return false;
+	if (mmpath_ctx_gone(ctx)) {
+		mmput_async(ctx->mm);
+		return false;
+	}
+	kref_get(&ctx->ref);
+	list_add_tail(&ctx->node, list);
+	return true;
+}
+
+/**
+ * mmpath_release() - take a context from its list, see mmpath_collect()
+ * @ctx: the context
+ *
+ * Context: process context; mmpath_track_mutex is held.
+ */
+void mmpath_release(struct mmpath_ctx *ctx)
+{
+	struct mm_struct *mm = ctx->mm;
+
+	list_del(&ctx->node);
+	mmpath_ctx_put(ctx);
+	mmput_async(mm);
+}
+
+/**
+ * mmpath_unpublish() - hide a context from the hooks
+ * @ctx: the context
+ * @list: where it waits for mmpath_detach_list()
+ *
+ * Context: mmpath_track_mutex and mmpath_mutex are held.
+ */
+void mmpath_unpublish(struct mmpath_ctx *ctx, struct list_head *list)
+{
+	if (mmpath_collect(ctx, list))
+		RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+}
+
+/**
+ * mmpath_detach_list() - end the contexts that mmpath_unpublish() has hidden
+ * @list: has them; empty afterwards
+ *
+ * Context: may sleep; mmpath_track_mutex is held, mmpath_mutex is not.
+ */
+void mmpath_detach_list(struct list_head *list)
+{
+	struct mmpath_ctx *ctx, *next;
+
+	lockdep_assert_held(&mmpath_track_mutex);
+	if (list_empty(list))
+		return;
+	synchronize_srcu(&mmpath_srcu);
+	list_for_each_entry_safe(ctx, next, list, node) {
+		mmpath_detach(ctx, ctx->mm);
+		mmpath_release(ctx);
+	}
+}
+
+static bool mmpath_to_attach(struct mm_struct *mm)
+{
+	return mmpath_on() && !rcu_access_pointer(mm->mmpath);
+}
+
+/*
+ * Take mmpath_mutex; and if @mm is to be attached mmap_lock for reading, and return 1. Or
+ * return -EBUSY, without locks.
+ */
+static int mmpath_lock_to_attach(struct mm_struct *mm)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < MMPATH_LOCK_TRIES; tries++) {
+		mutex_lock(&mmpath_mutex);
+		if (!mmpath_to_attach(mm))
+			return 0;
+		if (mmap_read_trylock(mm))
+			return 1;
+		mutex_unlock(&mmpath_mutex);
+		usleep_range(50, 100);
+	}
+	return -EBUSY;
+}
+
+VISIBLE_IF_KUNIT bool mmpath_mm_in(struct mm_struct *mm, const struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx = mmpath_ctx_get(mm);
+	bool in = ctx && mmpath_ctx_in(ctx, dom);
+
+	if (ctx)
+		mmpath_ctx_put(ctx);
+	return in;
+}
+
+/* A program that is not in @dom, which wants it. */
+static void mmpath_attach_failed(struct mmpath_domain *dom)
+{
+	atomic_long_inc(&mmpath_stats[MMPATH_ATTACH_FAILED]);
+	mutex_lock(&dom->lock);
+	dom->stat[MMPATH_ATTACH_FAILED]++;
+	mutex_unlock(&dom->lock);
+}
+
+static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
+{
+	int ret, new = mmpath_lock_to_attach(mm);
+	struct mmpath_ctx *ctx;
+
+	if (new < 0)
+		return new;
+	ret = -ENODEV;
+	if (!mmpath_on())
+		goto out;
+	ret = -ENOENT;
+	if (WARN_ON_ONCE(dom->dead))
+		goto out_mm;
+	if (new) {
+		ctx = mmpath_attach(mm, NULL);
+	} else {
+		ctx = rcu_dereference_protected(mm->mmpath, lockdep_is_held(&mmpath_mutex));
+		/* what it did before in this epoch is counted elsewhere */
+		if (!mmpath_ctx_in(ctx, dom))
+			mmpath_domain_saw_others(dom);
+	}
+	ret = PTR_ERR_OR_ZERO(ctx);
+	/* a new context has room for a domain */
+	if (!ret)
+		ret = mmpath_add_domain(ctx, dom);
+	if (ret)
+		mmpath_attach_failed(dom);
+	else if (new)
+		mmpath_scan_soon(ctx);
+out_mm:
+	if (new)
+		mmap_read_unlock(mm);
+out:
+	mutex_unlock(&mmpath_mutex);
+	return ret;
+}
+
+/**
+ * mmpath_track() - track a program for a domain
+ * @mm: of the program, with a user
+ * @dom: the domain that gets its curve
+ *
+ * A program that runs already is scanned soon; mmpath_finish_scans() waits for that.
+ *
+ * Context: may sleep; takes mmpath_track_mutex, mmpath_mutex and mmap_lock.
+ * Return: 0, also when @dom tracks @mm already; -ENODEV when tracking is not
+ * enabled, -EBUSY when the program keeps its mmap_lock, -EOPNOTSUPP for an mm with MMU
+ * notifiers, -ENOSPC when too many domains want it, -ENOMEM. On error all is as before.
+ */
+int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
+{
+	int ret;
+
+	/* most are, in each epoch */
+	if (mmpath_mm_in(mm, dom))
+		return 0;
+	mutex_lock(&mmpath_track_mutex);
+	ret = __mmpath_track(mm, dom);
+	mutex_unlock(&mmpath_track_mutex);
+	return ret;
+}
+
+/* @ctx leaves @dom. With its last domain it goes on the list. */
+static void mmpath_leave(struct mmpath_ctx *ctx, struct mmpath_domain *dom,
+			 struct list_head *list)
+{
+	struct mm_struct *mm = ctx->mm;
+
+	lockdep_assert_held(&mmpath_mutex);
+	if (!mmpath_ctx_in(ctx, dom))
+		return;
+	if (ctx->nr_domains == 1) {
+		mmpath_unpublish(ctx, list);
+		return;
+	}
+	/* or its end would leave @dom, too */
+	if (!mmget_not_zero(mm))
+		return;
+	if (!mmpath_ctx_gone(ctx))
+		mmpath_del_domain(ctx, dom);
+	mmput_async(mm);
+}
+
+/**
+ * mmpath_untrack() - a domain does not want a program tracked any more
+ * @ctx: the context of the program
+ * @dom: the domain
+ *
+ * With its last domain the context goes. Context: may sleep; takes mmpath_track_mutex and
+ * mmpath_mutex.
+ */
+void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
+{
+	LIST_HEAD(list);
+
+	mutex_lock(&mmpath_track_mutex);
+	mutex_lock(&mmpath_mutex);
+	mmpath_leave(ctx, dom, &list);
+	mutex_unlock(&mmpath_mutex);
+	mmpath_detach_list(&list);
+	mutex_unlock(&mmpath_track_mutex);
+}
+
+/**
+ * mmpath_untrack_all() - empty a domain for good
+ * @dom: the domain; before mmpath_domain_destroy()
+ *
+ * Children that are forked meanwhile do not join it. Context: may sleep; takes
+ * mmpath_track_mutex and mmpath_mutex.
+ */
+void mmpath_untrack_all(struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+	LIST_HEAD(list);
+
+	mutex_lock(&mmpath_track_mutex);
+	mutex_lock(&mmpath_mutex);
+	dom->dead = true;
+	mmpath_for_each_ctx(ctx, id)
+		mmpath_leave(ctx, dom, &list);
+	mutex_unlock(&mmpath_mutex);
+	mmpath_detach_list(&list);
+	mutex_unlock(&mmpath_track_mutex);
+}
+
+/* fork, exec, exit: the hooks that may sleep and need the locks above */
+
+static bool mmpath_any_alive(const struct mmpath_ctx *ctx)
+{
+	int i;
+
+	for (i = 0; i < ctx->nr_domains; i++)
+		if (!ctx->domains[i]->dead)
+			return true;
+	return false;
+}
+
+/* @mm joins the domains of @parent, but not those that end. */
+static int mmpath_join(struct mm_struct *mm, struct mmpath_ctx *parent, bool forked)
+{
+	struct mmpath_ctx *ctx;
+	int i, ret;
+
+	/* mmpath_mutex keeps the parent's domains as they are */
+	lockdep_assert_held(&mmpath_mutex);
+	if (!mmpath_on() || mmpath_ctx_gone(parent) || !mmpath_any_alive(parent))
+		return -ENOENT;
+	/* a sync may have found a program that was just executed */
+	ctx = rcu_dereference_protected(mm->mmpath, lockdep_is_held(&mmpath_mutex));
+	if (!ctx) {
+		/* nobody else holds the lock of a new mm for long */
+		mmap_read_lock(mm);
+		ctx = mmpath_attach(mm, forked ? parent : NULL);
+		mmap_read_unlock(mm);
+	}
+	ret = PTR_ERR_OR_ZERO(ctx);
+	for (i = 0; i < parent->nr_domains && !ret; i++)
+		if (!parent->domains[i]->dead)
+			ret = mmpath_add_domain(ctx, parent->domains[i]);
+	if (ret)
+		mmpath_count(parent, MMPATH_ATTACH_FAILED, 1);
+	return ret;
+}
+
+static void mmpath_inherit_from(struct mm_struct *mm, struct mm_struct *parent_mm, bool forked)
+{
+	struct mmpath_ctx *parent = parent_mm ? mmpath_ctx_get(parent_mm) : NULL;
+	const struct mmpath_driver *drv;
+	int ret;
+
+	if (!parent)
+		return;
+	mutex_lock(&mmpath_mutex);
+	drv = mmpath_drv;
+	ret = mmpath_join(mm, parent, forked);
+	mutex_unlock(&mmpath_mutex);
+	if (ret && forked && drv->clean)
+		drv->clean(mm);
+	mmpath_ctx_put(parent);
+}
+
+void __mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent_mm)
+{
+	mmpath_inherit_from(mm, parent_mm, true);
+}
+
+/*
+ * The current task may have used the memory of a process in another cgroup (vfork()), whose
+ * domains its own memory has inherited. @old has the owner that it had then.
+ */
+static void mmpath_exec_elsewhere(struct mm_struct *old)
+{
+	struct task_struct *owner;
+	bool elsewhere;
+
+	rcu_read_lock();
+	owner = rcu_dereference(old->owner);
+	elsewhere = owner && task_css(owner, memory_cgrp_id) != task_css(current, memory_cgrp_id);
+	rcu_read_unlock();
+	if (elsewhere)
+		mmpath_request_sync();
+}
+
+void __mmpath_exec(struct mm_struct *mm, struct mm_struct *old)
+{
+	mmpath_inherit_from(mm, old, false);
+	mmpath_exec_elsewhere(old);
+	/* the hardware has been told of the new mm, but not of its context */
+	if (rcu_access_pointer(mm->mmpath))
+		mmpath_use_mm(mm);
+}
+
+/* A domain of @ctx that may not know of programs which cannot be dumped; with a reference */
+static struct mmpath_domain *mmpath_get_restricted(struct mmpath_ctx *ctx)
+{
+	struct mmpath_domain *dom = NULL;
+	int i;
+
+	mutex_lock(&ctx->lock);
+	for (i = 0; i < ctx->nr_domains && !dom; i++)
+		if (READ_ONCE(ctx->domains[i]->restricted))
+			dom = ctx->domains[i];
+	if (dom)
+		kref_get(&dom->ref);
+	mutex_unlock(&ctx->lock);
+	return dom;
+}
+
+/*
+ * A program that was executed has its credentials. What it inherited from one with fewer must
+ * not tell of it; perf events end in the same place.
+ */
+void __mmpath_exec_creds(struct mm_struct *mm)
+{
+	struct mmpath_ctx *ctx;
+	struct mmpath_domain *dom;
+
+	if (get_dumpable(mm) == SUID_DUMP_USER)
+		return;
+	ctx = mmpath_ctx_get(mm);
+	if (!ctx)
+		return;
+	while (!mmpath_ctx_gone(ctx) && (dom = mmpath_get_restricted(ctx))) {
+		mmpath_untrack(ctx, dom);
+		mmpath_domain_put(dom);
+	}
+	mmpath_ctx_put(ctx);
+}
+
+void __mmpath_exit(struct mm_struct *mm)
+{
+	struct mmpath_ctx *ctx = rcu_dereference_protected(mm->mmpath,
+							   !atomic_read(&mm->mm_users));
+
+	if (!ctx)
+		return;
+	mmpath_detach(ctx, NULL);
+	/* exec, and tracked only after the new mm was there to inherit it */
+	if (current->mm && !rcu_access_pointer(current->mm->mmpath))
+		mmpath_request_sync();
+}

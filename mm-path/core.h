@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The core of page access tracking: contexts, domains, epochs, and the way of a record.
+ *
+ * A tracked mm has a context, and is in every domain (for example a cgroup) that
+ * asked for it to be tracked.
+ *
+ * Locks, outermost first:
+ *
+ *	mmpath_memcg_mutex	which cgroups are tracked, and who shares (memcg.c, balance.c)
+ *	 mmpath_replace_mutex	which have a policy (replace.c)
+ *	mmpath_track_mutex	what users change: which programs are tracked, by which driver
+ *	mmpath_mutex		the table of contexts, their domains, drivers
+ *	 ctx->alive		the mm is not taken down, its driver stays
+ *	  mmap_lock		read, for the page tables; written by others
+ *	   i_mmap_rwsem		of a file that loses pages, and the lock of a folio: by others
+ *	    a driver's		for example of the log of hardware
+ *	     ctx->lock		regions and models of one context
+ *	      domain->lock	merged stack; several in order of address
+ *	        ctx->log_lock	head of the log
+ *	        ctx->name_lock	what its pages are known by
+ *	a replacer's lock	its reserve; a spinlock, from reclaim
+ *
+ * The hooks run under SRCU, which is what keeps a context and its driver data
+ * alive there. From a fault only trylocks are used for mutexes: who does not
+ * get them leaves the records in the log for the next one. Nothing of ours
+ * takes mmap_lock below ctx->lock, and nothing but attach, detach and epochs takes
+ * mmpath_mutex; fork and exec do so without any mm lock. Who truncates a file waits for
+ * ctx->lock of programs that have it mapped, and reclaim waits for who truncates: so
+ * nothing below a driver's lock or ctx->lock enters reclaim, or waits for a folio.
+ *
+ * A program may hold its mmap_lock for as long as it likes. So nothing of ours waits for
+ * mmap_lock: mmpath_mmap_trylock() tries for a moment. And each fork and exec of a tracked
+ * program takes mmpath_mutex. So nothing that may take long is done with mmpath_mutex: no
+ * scan, no waiting for SRCU or for ctx->alive, whose owner may scan. Contexts that end or
+ * change their driver are first collected under mmpath_mutex, so that hooks do not find
+ * them (their driver) any more, and worked on when SRCU has been waited for once.
+ * mmpath_track_mutex keeps others from attaching the same mm meanwhile.
+ *
+ * Who owns an mm is asked with a reference to its context only, and RCU. So an mm has a
+ * context only while mm->owner is kept up to date: from the fork that makes it, which
+ * clears the owner if it fails, or the exec that has succeeded, until the owner exits.
+ *
+ * Lifetime: the table of contexts and mm->mmpath share one reference, others
+ * come from mmpath_ctx_next(). A context pins its mm_struct (mmgrab()). With the
+ * last user __mmput() comes here and drops the context; since nobody has a user
+ * then, no hook can be running, but for one that somebody else's truncation called, which
+ * takes a user. Who works for an epoch keeps page tables by ctx->alive,
+ * for which that waits. With a user of its own it would put the end of the program
+ * off to a worker, and who looked at the curve when the program is gone would look
+ * too early. Others take a user (mmget_not_zero()).
+ */
+#ifndef _MM_PATH_CORE_H
+#define _MM_PATH_CORE_H
+
+#include <kunit/visibility.h>
+#include <linux/kfifo.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+#include <uapi/linux/mmpath.h>
+#include "driver.h"
+#include "policy.h"
+
+/* The first is a part of one, and in the next the driver finds out what it may cost. */
+#define MMPATH_SETTLING_EPOCHS	2U
+
+#define MMPATH_RECORDER_EVENTS	65536U
+
+/**
+ * struct mmpath_recorder - accesses on their way to a reader
+ * @fifo: written under the domain's lock, read under @lock
+ * @events: its buffer
+ * @lost: did not fit since the last that did
+ * @trusted: the reader may see addresses of privileged programs too
+ * @pid_ns: of the reader
+ * @wait: readers
+ * @lock: of readers
+ */
+struct mmpath_recorder {
+	DECLARE_KFIFO_PTR(fifo, struct mmpath_event);
+	struct mmpath_event *events;
+	u64 lost;
+	bool trusted;
+	struct pid_namespace *pid_ns;
+	wait_queue_head_t wait;
+	struct mutex lock;	/* of readers only */
+};
+
+/**
+ * struct mmpath_domain - who asked for tracking, and gets a merged curve
+ * @ref: members hold one, and the owner
+ * @dead: takes no members any more; under mmpath_mutex
+ * @node: in the list of domains, under mmpath_mutex
+ * @lock: protects all below; nests inside a context's lock
+ * @mem: what the stack and the curve were allocated from
+ * @gfp: how: MMPATH_GFP_NOWAIT once there are members
+ * @memcg: what it is charged to; has a reference
+ * @lru: the merged stack of the members; pages are mmpath_name_of() and page number
+ * @names: of parents, and how many children have them
+ * @mrc: its curve
+ * @resumed: a burst of a member has ended since the reset
+ * @policies: that are told of the members' pages, see policy.h
+ * @nr_members: contexts in it
+ * @left: its last member has left it
+ * @session: of /dev/mmpath
+ * @restricted: for somebody who may only know of programs that can be dumped
+ * @seen: how much of this epoch was counted
+ * @unseen: epochs of which nothing was
+ * @recorder: of accesses, NULL until asked for
+ * @footprint: the most the stack held, pages
+ * @reach: what drivers filtered out, pages
+ * @stat: statistics of contexts that have gone
+ * @cost_ns: theirs too
+ * @own_ns: likewise
+ */
+struct mmpath_domain {
+	struct kref ref;
+	bool dead;
+	struct list_head node;
+	struct mutex lock;	/* see core.h */
+	struct mmpath_mem mem;
+	gfp_t gfp;
+	struct mem_cgroup *memcg;
+	struct mmpath_stack lru;
+	struct xarray names;
+	struct mmpath_mrc mrc;
+	bool resumed;
+	struct list_head policies;
+	int nr_members;
+	bool left, session, restricted;
+	struct mmpath_seen seen;
+	struct mmpath_unseen unseen;
+	struct mmpath_recorder *recorder;
+	u64 footprint;
+	unsigned long reach;
+	unsigned long stat[NR_MMPATH_STATS];
+	u64 cost_ns, own_ns;
+};
+
+/**
+ * struct mmpath_name - of pages in merged stacks, see name.c
+ * @ref: its context holds one, and those of its children
+ * @id: of the context, which may have gone
+ * @depth: generations above
+ * @lent: a child has had it
+ * @parent: the name of the parent's, or NULL
+ */
+struct mmpath_name {
+	struct kref ref;
+	u32 id;
+	unsigned int depth;
+	bool lent;
+	struct mmpath_name *parent;
+};
+
+/* What mmpath_regions_map() and the like could not do: the mapping has no region of its own. */
+static inline void mmpath_count_map_error(struct mmpath_ctx *ctx, int err)
+{
+	if (err)
+		mmpath_count(ctx, err == -ENOSPC ? MMPATH_REGIONS_FULL : MMPATH_DROPPED_NOMEM, 1);
+}
+
+/* Has @ctx been detached, or is it about to be? */
+static inline bool mmpath_ctx_gone(const struct mmpath_ctx *ctx)
+{
+	return rcu_access_pointer(ctx->mm->mmpath) != ctx;
+}
+
+extern struct list_head mmpath_drivers;
+extern struct list_head mmpath_domains;
+
+/* Between context.c, driver.c and epoch.c */
+extern struct mutex mmpath_track_mutex;
+extern struct mmpath_driver *mmpath_drv;
+bool mmpath_collect(struct mmpath_ctx *ctx, struct list_head *list);
+void mmpath_release(struct mmpath_ctx *ctx);
+void mmpath_unpublish(struct mmpath_ctx *ctx, struct list_head *list);
+void mmpath_detach_list(struct list_head *list);
+int mmpath_start_driver(struct mmpath_ctx *ctx, struct mmpath_driver *drv);
+void mmpath_stop_driver(struct mmpath_ctx *ctx, const struct mmpath_driver *drv,
+			struct mm_struct *mm);
+void mmpath_lock_alive(struct mmpath_ctx *ctx);
+void mmpath_take_accesses(struct mmpath_ctx *ctx);
+void mmpath_scan_soon(struct mmpath_ctx *ctx);
+void mmpath_queue_epoch(void);
+void mmpath_finish_sync(void);
+
+#define MMPATH_MAX_CTX	((1U << (64 - MMPATH_VPN_BITS)) - 1)
+
+/* For tests/core-kunit.c alone */
+#if IS_ENABLED(CONFIG_KUNIT)
+extern struct xarray mmpath_ctxs;
+struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int log_size);
+int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom);
+void mmpath_del_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom);
+bool mmpath_mm_in(struct mm_struct *mm, const struct mmpath_domain *dom);
+void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm);
+void mmpath_unplug(struct mmpath_ctx *ctx, struct list_head *list);
+void mmpath_restart_list(struct list_head *list);
+void mmpath_set_hw_key(bool on);
+const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx *ctx);
+void mmpath_begin_epoch(struct mmpath_ctx *ctx);
+void mmpath_measure_rate(struct mmpath_ctx *ctx);
+void mmpath_control(struct mmpath_ctx *ctx, bool early);
+void mmpath_close_epoch(struct mmpath_ctx *ctx);
+void mmpath_refuse_ctx(struct mmpath_ctx *ctx);
+#endif
+
+/* context.c */
+void *mmpath_model_alloc(struct mem_cgroup *memcg, size_t bytes, gfp_t gfp);
+void mmpath_model_free(struct mmpath_mem *mem, void *p, size_t bytes);
+int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom);
+void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom);
+void mmpath_untrack_all(struct mmpath_domain *dom);
+bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom);
+struct mmpath_ctx *mmpath_ctx_get(struct mm_struct *mm);
+struct mmpath_ctx *mmpath_ctx_next(unsigned long *id);
+struct mmpath_ctx *mmpath_ctx_by_id(u32 id);
+bool mmpath_ctx_id_in(u32 id, const struct mmpath_domain *dom);
+void mmpath_ctx_id_free(u32 id);
+void mmpath_ctx_put(struct mmpath_ctx *ctx);
+void mmpath_find_pid(struct mmpath_ctx *ctx);
+
+#define mmpath_for_each_ctx(ctx, id) \
+	for ((id) = 0; ((ctx) = mmpath_ctx_next(&(id))); mmpath_ctx_put(ctx))
+
+/* driver.c */
+int mmpath_set_enabled(bool on);
+int mmpath_set_driver(const char *name);
+const struct mmpath_driver *mmpath_driver(void);
+int mmpath_set_param(struct mmpath_driver *drv, struct mmpath_param *param,
+		     unsigned long val);
+
+/* epoch.c */
+void mmpath_set_epoch_ms(unsigned int ms);
+void mmpath_finish_scans(void);
+void mmpath_on_sync(void (*fn)(void));
+void mmpath_on_epoch(void (*fn)(void));
+void mmpath_request_sync(void);
+
+/* sample.c */
+#define MMPATH_CURVE_PAGES	256U	/* enough for a curve, beside a policy */
+
+void __mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
+void mmpath_coarsen_curves(struct mmpath_ctx *ctx);
+void mmpath_reset_domain(struct mmpath_domain *dom);
+
+/* trap.c */
+/* When a task entered the touched hook: its CPU time, and the clock */
+struct mmpath_entered {
+	u64 ran, clock;
+};
+
+void mmpath_trap_hinted(void);
+bool mmpath_trap_was_hint(void);
+void mmpath_trap_enter(bool hint, unsigned int flags, struct mmpath_entered *entered);
+u64 mmpath_trap_leave(const struct mmpath_entered *entered);
+
+/* hooks.c */
+struct task_struct *mmpath_owner(const struct mm_struct *mm);
+
+/* name.c */
+#define MMPATH_GENERATIONS	8U
+#define MMPATH_MAX_ISLANDS	16384U	/* ranges of its own that a child has; about 1 MB */
+
+int mmpath_name_create(struct mmpath_ctx *ctx);
+void mmpath_name_destroy(struct mmpath_ctx *ctx);
+void mmpath_name_inherit(struct mmpath_ctx *ctx, struct mmpath_ctx *parent);
+void mmpath_name_own(struct mmpath_ctx *ctx, u64 first, u64 nr);
+u32 mmpath_name_of(struct mmpath_ctx *ctx, u64 page);
+void mmpath_names_join(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+void mmpath_names_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+void mmpath_names_leave(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+
+/* drain.c */
+void mmpath_dropped(struct mmpath_ctx *ctx, const char *why);
+void mmpath_drain(struct mmpath_ctx *ctx);
+void __mmpath_drain(struct mmpath_ctx *ctx, bool wait);
+void mmpath_drain_driver(struct mmpath_ctx *ctx);
+void mmpath_try_drain(struct mmpath_ctx *ctx);
+int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev);
+
+/* domain.c */
+struct mmpath_domain *mmpath_domain_create(struct mem_cgroup *memcg);
+void mmpath_domain_destroy(struct mmpath_domain *dom);
+void mmpath_domain_put(struct mmpath_domain *dom);
+void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift);
+void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift,
+			     unsigned int curve);
+bool mmpath_domain_policy_acts(struct mmpath_domain *dom);
+void mmpath_domain_refine(struct mmpath_domain *dom, unsigned int shift);
+unsigned int mmpath_domain_shift(const struct mmpath_domain *dom);
+void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 page, u64 rank,
+			 const struct mmpath_region *region, bool again);
+void mmpath_domain_prefetch(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
+			    const u64 *page, unsigned int nr);
+void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+			  u64 first, u64 nr);
+void mmpath_domain_move(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
+			u64 from, u64 to, u64 nr);
+void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+void mmpath_domain_join(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
+void mmpath_domain_saw_others(struct mmpath_domain *dom);
+void mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+void mmpath_domain_close_regions(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
+void mmpath_domain_close_epoch(struct mmpath_domain *dom);
+void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
+int mmpath_domain_record(struct mmpath_domain *dom);
+void mmpath_domain_log(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
+		       unsigned long record);
+void mmpath_domain_wake(struct mmpath_domain *dom);
+bool mmpath_domain_is_left(const struct mmpath_domain *dom);
+
+#endif /* _MM_PATH_CORE_H */

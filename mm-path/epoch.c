@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Epochs: at the end of each the driver is told, curves are closed, and what is tracked is
+ * looked at again. The worker of all that, and what asks for it in between.
+ *
+ * Locks and lifetimes: see core.h.
+ */
+#include <linux/mmu_notifier.h>
+#include <linux/sched/mm.h>
+#include <linux/workqueue.h>
+#include "core.h"
+
+#include <trace/events/mmpath.h>
+
+static void mmpath_epoch_fn(struct work_struct *work);
+static void mmpath_kick_fn(struct work_struct *work);
+static void mmpath_sync_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(mmpath_epoch_work, mmpath_epoch_fn);
+static DECLARE_WORK(mmpath_kick_work, mmpath_kick_fn);
+static DECLARE_WORK(mmpath_sync_work, mmpath_sync_fn);
+static void (*mmpath_sync)(void);
+static void (*mmpath_epoch)(void);
+
+/**
+ * mmpath_saw() - tell how much of a part of the epoch was seen
+ * @ctx: of this context
+ * @seen: as the driver knows it
+ *
+ * Context: may sleep; takes ctx->lock.
+ */
+void mmpath_saw(struct mmpath_ctx *ctx, const struct mmpath_seen *seen)
+{
+	mutex_lock(&ctx->lock);
+	mmpath_seen_add(&ctx->seen, seen);
+	mutex_unlock(&ctx->lock);
+}
+
+/**
+ * mmpath_take_accesses() - add what the driver has counted to what was seen of the epoch
+ * @ctx: the context; the records of these accesses are still to be drained
+ *
+ * Context: ctx->lock is held.
+ */
+void mmpath_take_accesses(struct mmpath_ctx *ctx)
+{
+	struct mmpath_seen seen = { .all = atomic64_xchg(&ctx->accesses, 0) };
+
+	lockdep_assert_held(&ctx->lock);
+	if (xchg(&ctx->unseen, 0))
+		seen.as = MMPATH_SEEN_ACCESSES;
+	mmpath_seen_add(&ctx->seen, &seen);
+}
+
+/**
+ * mmpath_end_burst() - the driver stops logging for a while
+ * @ctx: of this context; what it logs after the pause is a new burst
+ *
+ * Context: may sleep; takes ctx->lock.
+ */
+void mmpath_end_burst(struct mmpath_ctx *ctx)
+{
+	int i;
+
+	mutex_lock(&ctx->lock);
+	__mmpath_drain(ctx, true);
+	mmpath_regions_end_burst(&ctx->regions);
+	for (i = 0; i < ctx->nr_domains; i++)
+		mmpath_domain_end_burst(ctx->domains[i], ctx);
+	mutex_unlock(&ctx->lock);
+}
+
+/*
+ * The driver of @ctx, with mmpath_mutex and ctx->alive, or NULL. It neither goes nor loses the
+ * mm before the latter is let go.
+ */
+VISIBLE_IF_KUNIT const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx *ctx)
+{
+	mmpath_lock_alive(ctx);
+	/* without users it is about to go */
+	if (ctx->drv && !mmpath_ctx_gone(ctx) && atomic_read(&ctx->mm->mm_users))
+		return ctx->drv;
+	mutex_unlock(&ctx->alive);
+	mutex_unlock(&mmpath_mutex);
+	return NULL;
+}
+
+/* It may take long: programs are large. */
+static void mmpath_scan(const struct mmpath_driver *drv, struct mmpath_ctx *ctx)
+{
+	lockdep_assert_held(&ctx->alive);
+	lockdep_assert_not_held(&mmpath_mutex);
+	if (drv->scan)
+		drv->scan(ctx, ctx->mm);
+}
+
+/* The driver's part of the end of an epoch, or of what happens before it. */
+VISIBLE_IF_KUNIT void mmpath_control(struct mmpath_ctx *ctx, bool early)
+{
+	const struct mmpath_driver *drv;
+
+	/* also without a driver: the next one wants its kicks */
+	WRITE_ONCE(ctx->kicked, false);
+	drv = mmpath_get_driver(ctx);
+	if (!drv)
+		return;
+	if (drv->epoch)
+		drv->epoch(ctx, ctx->mm, early);
+	mutex_unlock(&mmpath_mutex);
+	if (early)
+		mmpath_scan(drv, ctx);
+	mutex_unlock(&ctx->alive);
+}
+
+VISIBLE_IF_KUNIT void mmpath_begin_epoch(struct mmpath_ctx *ctx)
+{
+	const struct mmpath_driver *drv = mmpath_get_driver(ctx);
+
+	if (!drv)
+		return;
+	mutex_unlock(&mmpath_mutex);
+	if (drv->begin)
+		drv->begin(ctx, ctx->mm);
+	mmpath_scan(drv, ctx);
+	mutex_unlock(&ctx->alive);
+}
+
+/* In the time that it took: an epoch is longer than it should be where there is much to do. */
+VISIBLE_IF_KUNIT void mmpath_measure_rate(struct mmpath_ctx *ctx)
+{
+	unsigned long records = atomic_long_read(&ctx->stat[MMPATH_RECORDS]);
+	u64 now = ktime_get_ns();
+
+	ctx->records_per_sec = div64_u64((records - ctx->epoch_records) * (u64)NSEC_PER_SEC,
+					 max(now - ctx->epoch_began, 1ULL));
+	ctx->epoch_records = records;
+	ctx->epoch_began = now;
+}
+
+VISIBLE_IF_KUNIT void mmpath_close_epoch(struct mmpath_ctx *ctx)
+{
+	u64 cost_ns = ctx->cost_ns, own_ns = ctx->own_ns;
+	int i;
+
+	mmpath_control(ctx, false);
+	WRITE_ONCE(ctx->epoch_cost_ns, ctx->cost_ns - cost_ns);
+	WRITE_ONCE(ctx->epoch_own_ns, ctx->own_ns - own_ns);
+	WRITE_ONCE(ctx->epochs, min(ctx->epochs + 1, MMPATH_SETTLING_EPOCHS));
+	mutex_lock(&ctx->lock);
+	/* first: what is counted later is logged later, and belongs to the next epoch */
+	mmpath_take_accesses(ctx);
+	mutex_unlock(&ctx->lock);
+	mmpath_drain_driver(ctx);
+	mutex_lock(&ctx->lock);
+	/* what its last burst stands for is counted as it leaves */
+	if (mmpath_ctx_gone(ctx)) {
+		mutex_unlock(&ctx->lock);
+		return;
+	}
+	__mmpath_drain(ctx, true);
+	mmpath_coarsen_curves(ctx);
+	mmpath_seen_add(&ctx->regions.seen, &ctx->seen);
+	mmpath_regions_close_epoch(&ctx->regions);
+	for (i = 0; i < ctx->nr_domains; i++) {
+		mmpath_domain_saw(ctx->domains[i], ctx);
+		mmpath_domain_close_regions(ctx->domains[i], ctx);
+	}
+	ctx->seen = (struct mmpath_seen){ };
+	mutex_unlock(&ctx->lock);
+	mmpath_measure_rate(ctx);
+	trace_mmpath_epoch(ctx->id, ctx->pid, ctx->records_per_sec,
+			   mmpath_permille(ctx->epoch_cost_ns, ctx->epoch_own_ns), ctx->shift);
+}
+
+static void mmpath_close_domains(void)
+{
+	struct mmpath_domain *dom;
+
+	mutex_lock(&mmpath_mutex);
+	list_for_each_entry(dom, &mmpath_domains, node)
+		mmpath_domain_close_epoch(dom);
+	mutex_unlock(&mmpath_mutex);
+}
+
+VISIBLE_IF_KUNIT void mmpath_refuse_ctx(struct mmpath_ctx *ctx)
+{
+	LIST_HEAD(list);
+
+	mutex_lock(&mmpath_track_mutex);
+	mutex_lock(&mmpath_mutex);
+	mmpath_unpublish(ctx, &list);
+	mutex_unlock(&mmpath_mutex);
+	if (!list_empty(&list))
+		mmpath_count(ctx, MMPATH_ATTACH_FAILED, 1);
+	mmpath_detach_list(&list);
+	mutex_unlock(&mmpath_track_mutex);
+}
+
+/* Others use the pages of some programs by now, and nobody sees that. */
+static void mmpath_refuse_notifiers(void)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mmpath_for_each_ctx(ctx, id)
+		if (mm_has_notifiers(ctx->mm))
+			mmpath_refuse_ctx(ctx);
+}
+
+static void mmpath_epoch_fn(struct work_struct *work)
+{
+	unsigned int ms = READ_ONCE(mmpath_config.epoch_ms);
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	if (!mmpath_on())
+		return;
+	mmpath_sync_fn(NULL);
+	mmpath_refuse_notifiers();
+	mmpath_for_each_ctx(ctx, id)
+		mmpath_close_epoch(ctx);
+	mmpath_close_domains();
+	mmpath_for_each_ctx(ctx, id)
+		mmpath_begin_epoch(ctx);
+	if (mmpath_epoch)
+		mmpath_epoch();
+	queue_delayed_work(system_unbound_wq, &mmpath_epoch_work, msecs_to_jiffies(ms));
+}
+
+static void mmpath_first_scan(struct mmpath_ctx *ctx)
+{
+	const struct mmpath_driver *drv = mmpath_get_driver(ctx);
+
+	if (!drv)
+		return;
+	mutex_unlock(&mmpath_mutex);
+	mmpath_scan(drv, ctx);
+	mutex_unlock(&ctx->alive);
+}
+
+static void mmpath_kick_fn(struct work_struct *work)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+
+	mmpath_for_each_ctx(ctx, id) {
+		if (xchg(&ctx->attached, false))
+			mmpath_first_scan(ctx);
+		if (READ_ONCE(ctx->kicked))
+			mmpath_control(ctx, true);
+	}
+}
+
+/**
+ * mmpath_scan_soon() - have a program scanned that was running when it got its driver
+ * @ctx: its context
+ *
+ * Context: any.
+ */
+void mmpath_scan_soon(struct mmpath_ctx *ctx)
+{
+	WRITE_ONCE(ctx->attached, true);
+	queue_work(system_unbound_wq, &mmpath_kick_work);
+}
+
+/**
+ * mmpath_kick() - have the driver's epoch() and scan() called soon
+ * @ctx: for this context
+ *
+ * Context: any.
+ */
+void mmpath_kick(struct mmpath_ctx *ctx)
+{
+	if (READ_ONCE(ctx->kicked))
+		return;
+	WRITE_ONCE(ctx->kicked, true);
+	queue_work(system_unbound_wq, &mmpath_kick_work);
+}
+
+/**
+ * mmpath_finish_scans() - wait for the first scans of programs that were running
+ *
+ * For callers that tell a user that a program is tracked from now on. Context: may sleep;
+ * without locks.
+ */
+void mmpath_finish_scans(void)
+{
+	lockdep_assert_not_held(&mmpath_mutex);
+	flush_work(&mmpath_kick_work);
+}
+
+static void mmpath_sync_fn(struct work_struct *work)
+{
+	if (mmpath_sync)
+		mmpath_sync();
+}
+
+/**
+ * mmpath_on_sync() - who decides what is tracked
+ * @fn: called in process context each epoch, when tracking is enabled and on
+ *	mmpath_request_sync(), to call mmpath_track() and mmpath_untrack()
+ *
+ * Context: at boot, before anything can be tracked.
+ */
+void mmpath_on_sync(void (*fn)(void))
+{
+	mmpath_sync = fn;
+}
+
+/**
+ * mmpath_on_epoch() - who wants to know that curves have changed
+ * @fn: called in process context at the end of each epoch, without locks
+ *
+ * Context: at boot, before anything can be tracked.
+ */
+void mmpath_on_epoch(void (*fn)(void))
+{
+	mmpath_epoch = fn;
+}
+
+/**
+ * mmpath_request_sync() - have what is tracked looked at soon
+ *
+ * Context: any.
+ */
+void mmpath_request_sync(void)
+{
+	queue_work(system_unbound_wq, &mmpath_sync_work);
+}
+
+/**
+ * mmpath_finish_sync() - wait for the sync that was requested last
+ *
+ * Context: may sleep; without locks.
+ */
+void mmpath_finish_sync(void)
+{
+	flush_work(&mmpath_sync_work);
+}
+
+/**
+ * mmpath_queue_epoch() - begin a new epoch now
+ *
+ * Context: any.
+ */
+void mmpath_queue_epoch(void)
+{
+	mod_delayed_work(system_unbound_wq, &mmpath_epoch_work,
+			 msecs_to_jiffies(READ_ONCE(mmpath_config.epoch_ms)));
+}
+
+/**
+ * mmpath_set_epoch_ms() - set the length of an epoch
+ * @ms: the one that runs ends so many milliseconds from now
+ *
+ * Context: may sleep; takes mmpath_mutex.
+ */
+void mmpath_set_epoch_ms(unsigned int ms)
+{
+	mutex_lock(&mmpath_mutex);
+	WRITE_ONCE(mmpath_config.epoch_ms, ms);
+	if (mmpath_on())
+		mmpath_queue_epoch();
+	mutex_unlock(&mmpath_mutex);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory balanced between the children of a cgroup: for the user interface, and for whatever
+ * else takes memory from a cgroup.
+ */
+#ifndef _MM_PATH_BALANCE_H
+#define _MM_PATH_BALANCE_H
+
+#include "../core.h"
+
+struct seq_file;
+
+#define MMPATH_MAX_SHARERS	64U	/* children of a cgroup */
+#define MMPATH_WEIGHT_DEFAULT	100U
+#define MMPATH_WEIGHT_MOST	10000U
+
+struct mmpath_balancer;
+
+/**
+ * struct mmpath_sharer - a cgroup that may share in the memory of its parent
+ * @node: in the list of its balancer, under mmpath_memcg_mutex and SRCU
+ * @balancer: of its parent, NULL if there is none
+ * @memcg: the cgroup; who made it keeps it and the domain longer than this
+ * @dom: has its curve
+ * @share: what it has, in steps, and its curve
+ * @target: the same in pages, PAGE_COUNTER_MAX: none; read by reclaim
+ * @refused: times in this epoch that reclaim could not take from it
+ * @stuck: it refused often; counts down each epoch
+ * @epochs: in which it was looked at since the step changed
+ * @believed: its curve is known, and does not contradict what came
+ * @window: misses at each number of steps, of late; fixed point
+ * @came: likewise pages that came back
+ * @explained: of them those that its curve has as misses, with what it @had
+ * @had: steps at the end of the epoch before
+ * @cpu_window: and its running time, us
+ * @cpu_us: and all of it
+ * @refaults: pages that came back, so far
+ * @promise: misses that the curve promises for the next epoch
+ * @predicted: all promises
+ * @measured: and what came
+ */
+struct mmpath_sharer {
+	struct list_head node;
+	struct mmpath_balancer *balancer;
+	struct mem_cgroup *memcg;
+	struct mmpath_domain *dom;
+	struct mmpath_share share;
+	unsigned long target;
+	atomic_t refused;
+	unsigned int stuck;
+	unsigned int epochs;
+	bool believed;
+	u64 window[MMPATH_STEPS + 1];
+	u64 came, explained, cpu_window, cpu_us;
+	u32 had;
+	unsigned long refaults;
+	u64 promise, predicted, measured;
+};
+
+/* protected.c */
+bool mmpath_protected(struct mem_cgroup *memcg, struct mem_cgroup *target);
+
+/* In this order: of two verdicts the later one counts. */
+enum mmpath_verdict {
+	MMPATH_NO_VERDICT,
+	MMPATH_CHOSEN,
+	MMPATH_SPARED,
+};
+
+#ifdef CONFIG_MMPATH_BALANCE
+void mmpath_sharer_init(struct mmpath_sharer *s, struct mem_cgroup *memcg,
+			struct mmpath_domain *dom);
+void mmpath_sharer_join(struct mmpath_sharer *s);
+void mmpath_sharer_leave(struct mmpath_sharer *s);
+void mmpath_balance_epoch(void);
+void mmpath_balance_reap(void);
+int mmpath_set_balance(struct mem_cgroup *memcg, enum mmpath_balance mode);
+extern const char * const mmpath_balance_names[NR_MMPATH_BALANCES];
+enum mmpath_balance mmpath_balance_mode(const struct mem_cgroup *memcg);
+int mmpath_show_balance_stat(struct seq_file *m, const struct mem_cgroup *memcg);
+void mmpath_show_target(struct seq_file *m, const struct mmpath_sharer *s);
+void mmpath_show_predictions(struct seq_file *m, const struct mmpath_sharer *s);
+enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *memcg,
+				 unsigned long takes, bool urgent);
+
+static inline enum mmpath_verdict mmpath_verdict(struct mem_cgroup *target,
+						 struct mem_cgroup *memcg)
+{
+	return mmpath_balancing() ? mmpath_judge(target, memcg, 0, false) : MMPATH_NO_VERDICT;
+}
+#else
+static inline void mmpath_sharer_init(struct mmpath_sharer *s, struct mem_cgroup *memcg,
+				      struct mmpath_domain *dom) { }
+static inline void mmpath_sharer_join(struct mmpath_sharer *s) { }
+static inline void mmpath_sharer_leave(struct mmpath_sharer *s) { }
+static inline void mmpath_balance_epoch(void) { }
+static inline void mmpath_balance_reap(void) { }
+static inline void mmpath_show_predictions(struct seq_file *m,
+					   const struct mmpath_sharer *s) { }
+
+static inline enum mmpath_verdict mmpath_verdict(struct mem_cgroup *target,
+						 struct mem_cgroup *memcg)
+{
+	return MMPATH_NO_VERDICT;
+}
+#endif
+
+#endif /* _MM_PATH_BALANCE_H */
