@@ -12,7 +12,6 @@
 #include <trace/events/mmpath.h>
 
 DEFINE_STATIC_KEY_FALSE(mmpath_key);
-DEFINE_STATIC_KEY_FALSE(mmpath_hw_key);
 LIST_HEAD(mmpath_drivers);
 struct mmpath_driver *mmpath_drv;
 
@@ -176,6 +175,9 @@ static void mmpath_stop(const struct mmpath_driver *drv)
 		drv->stop();
 }
 
+#ifdef CONFIG_MMPATH_DRV_VPATH
+DEFINE_STATIC_KEY_FALSE(mmpath_hw_key);
+
 /* Only hardware wants to know of context switches and ticks. */
 VISIBLE_IF_KUNIT void mmpath_set_hw_key(bool on)
 {
@@ -184,6 +186,9 @@ VISIBLE_IF_KUNIT void mmpath_set_hw_key(bool on)
 	else
 		static_branch_disable(&mmpath_hw_key);
 }
+#else
+VISIBLE_IF_KUNIT void mmpath_set_hw_key(bool on) { }
+#endif
 
 /**
  * mmpath_set_driver() - change the driver

@@ -397,6 +397,20 @@ void __mmpath_discard(struct vm_area_struct *vma, unsigned long start, unsigned 
 	__mmpath_mprotect(vma, start, start + len);
 }
 
+bool __mmpath_skips_numa(struct mm_struct *mm)
+{
+	const struct mmpath_driver *drv;
+	bool skips;
+	int idx;
+
+	idx = srcu_read_lock(&mmpath_srcu);
+	drv = mmpath_drv_of(mmpath_ctx_of(mm));
+	skips = drv && drv->hint_fault;
+	srcu_read_unlock(&mmpath_srcu, idx);
+	return skips;
+}
+
+#ifdef CONFIG_MMPATH_DRV_VPATH
 void __mmpath_use_mm(struct mm_struct *mm)
 {
 	const struct mmpath_driver *drv = mmpath_driver();
@@ -418,3 +432,4 @@ void __mmpath_tick(struct task_struct *curr)
 	if (drv->tick)
 		drv->tick(curr);
 }
+#endif

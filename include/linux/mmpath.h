@@ -20,7 +20,6 @@ struct zone;
 #ifdef CONFIG_MMPATH
 
 DECLARE_STATIC_KEY_FALSE(mmpath_key);
-DECLARE_STATIC_KEY_FALSE(mmpath_hw_key);
 
 bool __mmpath_hint_fault(struct vm_fault *vmf);
 bool __mmpath_hint_fault_pmd(struct vm_fault *vmf);
@@ -40,8 +39,7 @@ void __mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent);
 void __mmpath_exec(struct mm_struct *mm, struct mm_struct *old);
 void __mmpath_exec_creds(struct mm_struct *mm);
 void __mmpath_exit(struct mm_struct *mm);
-void __mmpath_use_mm(struct mm_struct *mm);
-void __mmpath_tick(struct task_struct *curr);
+bool __mmpath_skips_numa(struct mm_struct *mm);
 
 static inline bool mmpath_on(void)
 {
@@ -169,21 +167,10 @@ static inline void mmpath_exit(struct mm_struct *mm)
 		__mmpath_exit(mm);
 }
 
-/*
- * This CPU uses @mm from now on, or no memory of a user (NULL). It is that of the
- * task that is running, or is about to.
- */
-static inline void mmpath_use_mm(struct mm_struct *mm)
+/* Would NUMA balancing of @mm and its driver take each other's PTEs for their own? */
+static inline bool mmpath_skips_numa(struct mm_struct *mm)
 {
-	if (static_branch_unlikely(&mmpath_hw_key))
-		__mmpath_use_mm(mm);
-}
-
-/* The scheduler's tick, interrupts off; @curr is running */
-static inline void mmpath_tick(struct task_struct *curr)
-{
-	if (static_branch_unlikely(&mmpath_hw_key))
-		__mmpath_tick(curr);
+	return mmpath_tracked(mm) && __mmpath_skips_numa(mm);
 }
 
 #else /* !CONFIG_MMPATH */
@@ -249,10 +236,39 @@ static inline void mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent
 static inline void mmpath_exec(struct mm_struct *mm, struct mm_struct *old) { }
 static inline void mmpath_exec_creds(struct mm_struct *mm) { }
 static inline void mmpath_exit(struct mm_struct *mm) { }
-static inline void mmpath_use_mm(struct mm_struct *mm) { }
-static inline void mmpath_tick(struct task_struct *curr) { }
+static inline bool mmpath_skips_numa(struct mm_struct *mm)
+{
+	return false;
+}
 
 #endif /* CONFIG_MMPATH */
+
+/* Only hardware wants to know what a CPU does. */
+#ifdef CONFIG_MMPATH_DRV_VPATH
+DECLARE_STATIC_KEY_FALSE(mmpath_hw_key);
+void __mmpath_use_mm(struct mm_struct *mm);
+void __mmpath_tick(struct task_struct *curr);
+
+/*
+ * This CPU uses @mm from now on, or no memory of a user (NULL). It is that of the
+ * task that is running, or is about to.
+ */
+static inline void mmpath_use_mm(struct mm_struct *mm)
+{
+	if (static_branch_unlikely(&mmpath_hw_key))
+		__mmpath_use_mm(mm);
+}
+
+/* The scheduler's tick, interrupts off; @curr is running */
+static inline void mmpath_tick(struct task_struct *curr)
+{
+	if (static_branch_unlikely(&mmpath_hw_key))
+		__mmpath_tick(curr);
+}
+#else
+static inline void mmpath_use_mm(struct mm_struct *mm) { }
+static inline void mmpath_tick(struct task_struct *curr) { }
+#endif
 
 #ifdef CONFIG_MMPATH_MEMCG
 void __mmpath_memcg_attach(void);

@@ -1126,10 +1126,13 @@ static void kt_borrowed_mm(struct kunit *test)
 {
 	static struct mmpath_driver drv = { .name = "kunit", .use_context = kt_use_context };
 	struct mmpath_driver *old;
-	struct mmpath_domain *dom;
-	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
 	const struct mmpath_ctx *used;
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx;
 
+	if (!IS_ENABLED(CONFIG_MMPATH_DRV_VPATH))
+		kunit_skip(test, "no driver of hardware");
+	ctx = kt_ctx(test, &dom);
 	atomic_inc(&ctx->mm->mm_users);
 	rcu_assign_pointer(ctx->mm->mmpath, ctx);
 	mutex_lock(&mmpath_mutex);
@@ -1151,6 +1154,31 @@ static void kt_borrowed_mm(struct kunit *test)
 	mutex_unlock(&mmpath_mutex);
 	rcu_assign_pointer(ctx->mm->mmpath, NULL);
 	atomic_dec(&ctx->mm->mm_users);
+	kt_ctx_end(test, ctx, dom);
+}
+
+static bool kt_hint_fault(struct mmpath_ctx *ctx, struct vm_fault *vmf)
+{
+	return false;
+}
+
+/* NUMA balancing keeps off programs whose driver uses its encoding, and off no others. */
+static void kt_skips_numa(struct kunit *test)
+{
+	static const struct mmpath_driver hints = { .name = "hints", .hint_fault = kt_hint_fault };
+	static const struct mmpath_driver other = { .name = "other" };
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+
+	KUNIT_EXPECT_FALSE(test, __mmpath_skips_numa(ctx->mm));
+	rcu_assign_pointer(ctx->mm->mmpath, ctx);
+	KUNIT_EXPECT_FALSE(test, __mmpath_skips_numa(ctx->mm));
+	ctx->drv = &other;
+	KUNIT_EXPECT_FALSE(test, __mmpath_skips_numa(ctx->mm));
+	ctx->drv = &hints;
+	KUNIT_EXPECT_TRUE(test, __mmpath_skips_numa(ctx->mm));
+	ctx->drv = NULL;
+	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
 	kt_ctx_end(test, ctx, dom);
 }
 
@@ -1391,6 +1419,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_untrack_waits),
 	KUNIT_CASE(kt_epoch_is_whole),
 	KUNIT_CASE(kt_borrowed_mm),
+	KUNIT_CASE(kt_skips_numa),
 	KUNIT_CASE(kt_shared_once),
 	KUNIT_CASE(kt_parent_goes),
 	KUNIT_CASE(kt_both_go),
