@@ -428,7 +428,8 @@ void path_exact(unsigned int pab_entries)
 	path_set(PATH_EMUL "pab_entries", "%u", pab_entries);
 	path_set(PATH_EMUL "pab_ways", "16");
 	path_set(PATH_EMUL "filter_entries", "0");
-	path_set(PATH_EMUL "log_entries", "1024");
+	/* a fault drains it only if no worker has the models, which may be held up with them */
+	path_set(PATH_EMUL "log_entries", "16384");
 	path_set(PATH_EMUL "sample_shift", "0");
 	path_set(PATH_EMUL "overhead_target", "0");
 	path_set("epoch_ms", "200");
