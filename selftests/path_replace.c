@@ -80,6 +80,12 @@ static const char *loop_max(void)
 	return path_slow() ? "3M" : "5M";
 }
 
+/* In the second round all that has left is looked at; a debug kernel has no time for more. */
+static unsigned int loop_rounds(void)
+{
+	return path_slow() ? 2 : 3;
+}
+
 static int verdict(unsigned long wrong)
 {
 	count(&shared->wrong, wrong);
@@ -390,7 +396,7 @@ static long faults(const char *policy, int (*fn)(void *arg), struct job *job,
 static void test_data(void)
 {
 	static const char * const names[] = { "lru", "mru", "region", "lirs", "auto" };
-	struct job job = { loop_pages(), 3 };
+	struct job job = { loop_pages(), loop_rounds() };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
@@ -403,7 +409,7 @@ static void test_data(void)
 /* Beside something that the kernel has, too; @event, if there is one, tells that it was there. */
 static void test_beside(const char *file, const char *event, const char *name)
 {
-	struct job job = { loop_pages(), 3 };
+	struct job job = { loop_pages(), loop_rounds() };
 	long long before = event ? vm_event(event) : 0;
 	char was[64], now[64];
 	bool good;
@@ -507,28 +513,29 @@ static void test_worth(void)
 
 /* Kinds of pages */
 
-#define KIND_PAGES	512UL
+#define HUGE_PAGES	512UL
 #define KIND_MAX	"6M"
 
-static const char *kind_cg;
+static char *kind_cg;
+static size_t kind_pages;	/* of a kind; three times as many is all that there may be */
 
 struct kind {
 	const char *name, *counter;
 	char *(*make)(void);
 	bool other;		/* its content is not ours */
-	long long alone;	/* so many counted before there are other pages */
+	unsigned int alone;	/* one page in so many is counted before there are other pages */
 };
 
 static char *make_locked(void)
 {
-	char *p = path_map(KIND_PAGES * PAGE, false);
+	char *p = path_map(kind_pages * PAGE, false);
 
-	return mlock(p, KIND_PAGES * PAGE) ? NULL : p;
+	return mlock(p, kind_pages * PAGE) ? NULL : p;
 }
 
 static char *make_shmem(void)
 {
-	char *p = mmap(NULL, KIND_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+	char *p = mmap(NULL, kind_pages * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		       -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
@@ -541,13 +548,13 @@ static char *make_file(void)
 	char *p;
 
 	/* the largest that is certain to be there */
-	if (fd >= 0 && !fstat(fd, &st) && (size_t)st.st_size < KIND_PAGES * PAGE) {
+	if (fd >= 0 && !fstat(fd, &st) && (size_t)st.st_size < kind_pages * PAGE) {
 		close(fd);
 		fd = open("/bin/bash", O_RDONLY);
 	}
-	if (fd < 0 || fstat(fd, &st) || (size_t)st.st_size < KIND_PAGES * PAGE / 2)
+	if (fd < 0 || fstat(fd, &st) || (size_t)st.st_size < kind_pages * PAGE / 2)
 		return NULL;
-	p = mmap(NULL, KIND_PAGES * PAGE / 2, PROT_READ, MAP_PRIVATE, fd, 0);
+	p = mmap(NULL, kind_pages * PAGE / 2, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -555,38 +562,38 @@ static char *make_file(void)
 /* Two, for the kernel splits the first one that it meets. What is read first is no page. */
 static char *make_huge(void)
 {
-	char *p = path_map(2 * KIND_PAGES * PAGE, true);
+	char *p = path_map(2 * HUGE_PAGES * PAGE, true);
 	size_t i;
 
-	for (i = 0; i < 2 * KIND_PAGES; i++)
+	for (i = 0; i < 2 * HUGE_PAGES; i++)
 		*path_word(p, i) = i + 1;
 	return p;
 }
 
 static char *make_plain(void)
 {
-	return path_map(KIND_PAGES * PAGE, false);
+	return path_map(kind_pages * PAGE, false);
 }
 
 static void fill(char *p)
 {
 	size_t i;
 
-	for (i = 0; i < KIND_PAGES; i++)
+	for (i = 0; i < kind_pages; i++)
 		memset(p + i * PAGE, 0x5a, PAGE);
 }
 
 static char *make_ksm(void)
 {
-	char *p = path_map(KIND_PAGES * PAGE, false);
+	char *p = path_map(kind_pages * PAGE, false);
 	int i;
 
 	fill(p);
-	if (madvise(p, KIND_PAGES * PAGE, MADV_MERGEABLE) || path_write(KSM "run", "1"))
+	if (madvise(p, kind_pages * PAGE, MADV_MERGEABLE) || path_write(KSM "run", "1"))
 		return NULL;
 	path_write(KSM "pages_to_scan", "2000");
 	path_write(KSM "sleep_millisecs", "10");
-	for (i = 0; i < 500 && path_number(KSM "pages_sharing") < (long long)KIND_PAGES / 2; i++)
+	for (i = 0; i < 500 && path_number(KSM "pages_sharing") < (long long)kind_pages / 2; i++)
 		path_sleep_ms(20);
 	path_write(KSM "run", "0");
 	return i < 500 ? p : NULL;
@@ -594,8 +601,8 @@ static char *make_ksm(void)
 
 static char *make_pinned(void)
 {
-	char *p = path_map(KIND_PAGES * PAGE, false);
-	struct pin pin = { (uintptr_t)p, KIND_PAGES * PAGE / 2, 1 };
+	char *p = path_map(kind_pages * PAGE, false);
+	struct pin pin = { (uintptr_t)p, kind_pages * PAGE / 2, 1 };
 	int fd = open(GUP_TEST, O_RDWR);
 
 	/* until the program ends */
@@ -605,13 +612,13 @@ static char *make_pinned(void)
 /* Written to swap, and mapped again for reading: clean, and in the swap cache */
 static char *make_cached(void)
 {
-	char *p = path_map(KIND_PAGES * PAGE, false);
-	unsigned long wrong = path_go_round(p, KIND_PAGES, 0);
+	char *p = path_map(kind_pages * PAGE, false);
+	unsigned long wrong = path_go_round(p, kind_pages, 0);
 	size_t i;
 
-	if (madvise(p, KIND_PAGES * PAGE, MADV_PAGEOUT))
+	if (madvise(p, kind_pages * PAGE, MADV_PAGEOUT))
 		return NULL;
-	for (i = 0; i < KIND_PAGES; i++)
+	for (i = 0; i < kind_pages; i++)
 		wrong += *path_word(p, i) != 1;
 	return wrong ? NULL : p;
 }
@@ -633,7 +640,7 @@ static pid_t share(char *p, unsigned long s)
 		return pid;
 	while (!stopped())
 		path_sleep_ms(20);
-	_exit(sum(p, KIND_PAGES * PAGE) == s ? KSFT_PASS : KSFT_FAIL);
+	_exit(sum(p, kind_pages * PAGE) == s ? KSFT_PASS : KSFT_FAIL);
 }
 
 /* Pages of the kind, the first of all and so the first to leave; then a loop. */
@@ -641,8 +648,9 @@ static int use_kind(void *arg)
 {
 	struct kind *kind = arg;
 	bool shared_too = kind->make == make_plain;
-	size_t bytes = (kind->make == make_file ? KIND_PAGES / 2 : KIND_PAGES) * PAGE, i;
-	struct job job = { 1536, 2 };
+	size_t bytes = (kind->make == make_file ? kind_pages / 2 : kind_pages) * PAGE, i;
+	struct job job = { 3 * kind_pages, 2 };
+	long long alone = kind->alone ? kind_pages / kind->alone : 0;
 	unsigned long s;
 	char *p = kind->make();
 	int ret, status = 0;
@@ -650,7 +658,7 @@ static int use_kind(void *arg)
 
 	if (!p)
 		return KSFT_SKIP;
-	for (i = 0; i < KIND_PAGES && !kind->other; i++)
+	for (i = 0; i < kind_pages && !kind->other; i++)
 		*path_word(p, i) = i * 11 + 1;
 	s = sum(p, bytes);
 	if (shared_too)
@@ -658,7 +666,7 @@ static int use_kind(void *arg)
 	/* has the worker look at them before the kernel does */
 	path_cg_write(kind_cg, "memory.reclaim", "16K");
 	path_sleep_ms(path_slow() ? 1000 : 100);
-	for (i = 0; i < 100 && stat_of(kind_cg, kind->counter) < kind->alone; i++)
+	for (i = 0; i < 100 && stat_of(kind_cg, kind->counter) < alone; i++)
 		bite(kind_cg, "16K", 1);
 	ret = i < 100 ? loop(&job) : KSFT_FAIL;
 	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
@@ -679,21 +687,30 @@ static struct kind kinds[] = {
 	{ "huge", "replace_refused_huge", make_huge },
 	{ "pinned", "replace_refused_pinned", make_pinned },
 	{ "merged", "replace_refused_shared", make_ksm, true },
-	{ "in the swap cache", "replace_freed", make_cached, true, KIND_PAGES / 8 },
+	{ "in the swap cache", "replace_freed", make_cached, true, 8 },
 	/* what swap has of them is old */
-	{ "in the swap cache and dirty", "replace_written", make_cached, false, KIND_PAGES / 8 },
+	{ "in the swap cache and dirty", "replace_written", make_cached, false, 8 },
 };
+
+/* In a cgroup of its own, of which kind_cg is the name then. A debug kernel has time for half. */
+static int run_kind(struct kind *kind, const char *policy)
+{
+	char max[32];
+
+	kind_pages = path_slow() && kind->make != make_huge ? HUGE_PAGES / 2 : HUGE_PAGES;
+	snprintf(max, sizeof(max), "%lu", 3 * kind_pages * PAGE);
+	shared->stop = false;
+	kind_cg = tracked(NULL, "kind", policy);
+	path_cg_write(kind_cg, "memory.max", max);
+	return path_run(kind_cg, use_kind, kind, 60);
+}
 
 static void test_kind(struct kind *kind)
 {
-	char *cg = tracked(NULL, "kind", "lru");
+	int ret = run_kind(kind, "lru");
+	char *cg = kind_cg;
 	long long n;
-	int ret;
 
-	shared->stop = false;
-	kind_cg = cg;
-	path_cg_write(cg, "memory.max", KIND_MAX);
-	ret = path_run(cg, use_kind, kind, 60);
 	n = stat_of(cg, kind->counter);
 	if (ret == KSFT_PASS && n <= 0) {
 		ksft_print_msg("%s is %lld\n", kind->counter, n);
@@ -759,19 +776,15 @@ static void test_hot(void)
 /* More of them than lirs has places for pages that may leave next */
 static void test_stuck(void)
 {
-	char *cg = tracked(NULL, "stuck", "lirs");
+	int ret = run_kind(&kinds[0], "lirs");
+	char *cg = kind_cg;
 	long long refused, gone;
-	int ret;
 
-	shared->stop = false;
-	kind_cg = cg;
-	path_cg_write(cg, "memory.max", KIND_MAX);
-	ret = path_run(cg, use_kind, &kinds[0], 60);
 	refused = stat_of(cg, "replace_refused_locked");
 	gone = stat_of(cg, "replace_written") + stat_of(cg, "replace_freed");
 	ksft_print_msg("%lld refused, %lld left\n", refused, gone);
 	ksft_test_result(path_eq(ret, 0) && path_gt(gone, 0) &&
-			 path_le(refused, 2 * (long long)KIND_PAGES),
+			 path_le(refused, 2 * (long long)kind_pages),
 			 "pages that cannot leave are not tried for ever\n");
 	path_cg_remove(cg);
 }
@@ -779,7 +792,7 @@ static void test_stuck(void)
 static void test_programs(void)
 {
 	char *cg = tracked(NULL, "several", "lirs");
-	struct job job = { loop_pages(), 3 };
+	struct job job = { path_slow() ? loop_pages() / 2 : loop_pages(), loop_rounds() };
 	pid_t pid[3];
 	bool good = true;
 	size_t i;
@@ -923,7 +936,7 @@ static void test_no_swap(void)
 
 static void test_zram(void)
 {
-	struct job job = { loop_pages(), 3 };
+	struct job job = { loop_pages(), loop_rounds() };
 
 	path_swap_off();
 	if (path_swap_zram(32))
@@ -957,7 +970,7 @@ static void test_zram_worth(void)
 /* Half of it cannot be written. What is there stays right. */
 static void test_errors(void)
 {
-	struct job job = { loop_pages(), 3 };
+	struct job job = { loop_pages(), loop_rounds() };
 	char *cg;
 	int ret;
 
@@ -1027,7 +1040,7 @@ static long long swap_of(const char *cg)
  */
 static void test_low(void)
 {
-	struct job quiet = { 512, 1 }, more = { 768, 1 }, job = { 1536, 3 };
+	struct job quiet = { 512, 1 }, more = { 768, 1 }, job = { 1536, loop_rounds() };
 	char *top = tracked(NULL, "low", "lru"), *low, *other;
 	long long swapped, refused;
 	pid_t pid, pid_more;
@@ -1064,7 +1077,7 @@ static void test_below(void)
 {
 	char *top = tracked(NULL, "below", "lru"), *quiet = path_cg(top, "quiet");
 	char *other = path_cg(top, "other");
-	struct job idle = { 512, 1 }, job = { loop_pages(), 3 };
+	struct job idle = { 512, 1 }, job = { loop_pages(), loop_rounds() };
 	long long swapped;
 	pid_t pid;
 	bool good;
@@ -1351,6 +1364,8 @@ static void test_pressure(void)
 {
 	struct job job = { 2048 };
 	char *cg = tracked(NULL, "pressure", "lirs");
+	/* of so many, the last hundred are less than one in twenty */
+	long long enough = path_slow() ? 2560 : 4096;
 	long long back, restored, us = stalled(cg);
 	bool psi = us >= 0;
 	unsigned int i;
@@ -1359,12 +1374,12 @@ static void test_pressure(void)
 
 	begin_hold();
 	pid = path_spawn(cg, zipf, &job);
-	for (i = 0; i < 1000 && (came_back(cg, "refault") < 4096 || !stalled(cg)); i++)
+	for (i = 0; i < 1000 && (came_back(cg, "refault") < enough || !stalled(cg)); i++)
 		bite(cg, "256K", 1);
 	good = end_hold(pid);
 	back = came_back(cg, "refault");
 	ksft_print_msg("%lld came back, %lu major faults\n", back, shared->major);
-	ksft_test_result(good && path_ge(back, 4096) &&
+	ksft_test_result(good && path_ge(back, enough) &&
 			 path_lt(llabs(back - (long)shared->major), back / 20),
 			 "what comes back is counted\n");
 	us = stalled(cg);
@@ -1710,7 +1725,7 @@ static void test_broken(unsigned int seconds)
 		{ "phoenix", phoenix }, { "other phoenix", phoenix }, { "switcher", switcher },
 		{ "reader", reader }, { "breaker", breaker },
 	};
-	struct job job = { loop_pages(), 3 };
+	struct job job = { loop_pages(), loop_rounds() };
 	bool good;
 
 	if (!path_swap_null(32, 20)) {
