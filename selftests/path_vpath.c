@@ -573,13 +573,13 @@ static void test_contexts(void)
 {
 	static const struct loop large = { .pages = PAGES, .rounds = 1, .cpu = -1 };
 	static const struct loop small = { .pages = 16, .rounds = 1, .cpu = -1 };
+	int i, times = path_slow() ? 8 : 20;
 	struct path_curve c = { };
 	bool good = true;
-	int i;
 
 	/* epochs that end while a program does */
 	path_set("epoch_ms", "100");
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < times; i++) {
 		good &= run(&large, &c) && path_ge(c.footprint, PAGES);
 		forget(&c);
 		good &= run(&small, &c) && path_lt(c.footprint, PAGES / 2);
@@ -742,6 +742,8 @@ static int without_device(void)
 
 static int with_lies(void)
 {
+	/* of 16384 records one is a lie: some in each run, for which a debug kernel has time */
+	size_t rounds = path_slow() ? 3 * ROUNDS : 10 * ROUNDS;
 	struct path_curve c = { };
 	bool good = true;
 	int i;
@@ -752,7 +754,7 @@ static int with_lies(void)
 	defaults();
 	path_set("enabled", "1");
 	for (i = 0; i < 20; i++) {
-		const struct loop l = { .pages = PAGES, .rounds = 10 * ROUNDS, .cpu = i % 2 };
+		const struct loop l = { .pages = PAGES, .rounds = rounds, .cpu = i % 2 };
 
 		path_set(PATH_VPATH "interrupt", "%d", i % 8 == 1);
 		/* once it is known to be broken it cannot be chosen, and the other one works */
