@@ -147,9 +147,11 @@ static int t_endless(void)
 		 -1, 0);
 	if (q == MAP_FAILED)
 		return KSFT_SKIP;
+	/* there is room; over what is there each of them would split it first */
+	munmap(q, MAPPINGS * MIB);
 	for (p = q, i = 0; i < MAPPINGS; i++, p += MIB)
-		if (mmap(p, MIB, PROT_NONE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != p)
+		if (mmap(p, MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+			 MAP_FIXED_NOREPLACE, -1, 0) != p)
 			return KSFT_FAIL;
 	bytes = path_cg_key(cg, "memory.path.stat", "model_bytes");
 	kernel = path_cg_key(cg, "memory.stat", "kernel") - kernel;
