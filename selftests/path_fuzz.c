@@ -3,7 +3,7 @@
  * Random bytes into every file of ours. Whatever is taken is a value like any
  * other; afterwards the knobs are put back and tracking still works.
  *
- * usage: path_fuzz [writes into each file (10000; a slow kernel 1000) [seed]]
+ * usage: path_fuzz [writes into each file (10000; a slow kernel 400) [seed]]
  */
 #include <dirent.h>
 #include <errno.h>
@@ -226,7 +226,7 @@ static int busy(void *arg)
 
 int main(int argc, char **argv)
 {
-	long writes = argc > 1 ? atol(argv[1]) : path_slow() ? 1000 : 10000;
+	long writes = argc > 1 ? atol(argv[1]) : path_slow() ? 400 : 10000;
 	char *cg, *target;
 	bool good = true;
 	int i, status;
