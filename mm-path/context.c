@@ -24,7 +24,7 @@ DEFINE_MUTEX(mmpath_track_mutex);	/* see core.h */
 DEFINE_MUTEX(mmpath_mutex);	/* see core.h */
 DEFINE_SRCU(mmpath_srcu);
 LIST_HEAD(mmpath_domains);
-VISIBLE_IF_KUNIT DEFINE_XARRAY_ALLOC1(mmpath_ctxs);
+DEFINE_XARRAY_ALLOC1(mmpath_ctxs);
 
 #define MMPATH_MRU_PAGES	4096
 #define MMPATH_LOCK_TRIES	10
@@ -130,19 +130,21 @@ void mmpath_ctx_put(struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_ctx_next() - walk all contexts
+ * mmpath_ctx_next() - walk contexts
+ * @in: the table of all, or the members of a domain
  * @id: cursor; 0 to start with, then what the last call left there
+ * @mark: only those that have it
  *
- * Contexts may come and go meanwhile. Use mmpath_for_each_ctx().
+ * Contexts may come and go meanwhile. Use mmpath_for_each_ctx() or mmpath_for_each_member().
  * Return: a context with a reference, or NULL at the end.
  */
-struct mmpath_ctx *mmpath_ctx_next(unsigned long *id)
+struct mmpath_ctx *mmpath_ctx_next(struct xarray *in, unsigned long *id, xa_mark_t mark)
 {
 	struct mmpath_ctx *ctx;
 
 	rcu_read_lock();
 	do {
-		ctx = xa_find_after(&mmpath_ctxs, id, ULONG_MAX, XA_PRESENT);
+		ctx = xa_find_after(in, id, ULONG_MAX, mark);
 	} while (ctx && !kref_get_unless_zero(&ctx->ref));
 	rcu_read_unlock();
 	return ctx;
@@ -318,15 +320,17 @@ VISIBLE_IF_KUNIT int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_dom
 		ret = 0;
 	} else if (ctx->nr_domains < MMPATH_MAX_DOMAINS) {
 		__mmpath_drain(ctx, true);
+		ret = mmpath_domain_join(dom, ctx);
+		if (ret)
+			goto unlock;
 		kref_get(&dom->ref);
-		mmpath_domain_join(dom, ctx);
 		for (i = ctx->nr_domains; i && ctx->domains[i - 1] > dom; i--)
 			ctx->domains[i] = ctx->domains[i - 1];
 		ctx->domains[i] = dom;
 		WRITE_ONCE(ctx->nr_domains, ctx->nr_domains + 1);
 		__mmpath_set_shift(ctx, ctx->shift);
-		ret = 0;
 	}
+unlock:
 	mutex_unlock(&ctx->lock);
 	return ret;
 }
@@ -427,6 +431,7 @@ static struct mmpath_ctx *__mmpath_attach(struct mm_struct *mm, struct mmpath_ct
 	if (ret)
 		goto err_put;
 	xa_store(&mmpath_ctxs, ctx->id, ctx, GFP_KERNEL);
+	xa_set_mark(&mmpath_ctxs, ctx->id, MMPATH_AWAKE);
 	return ctx;
 
 err_put:
@@ -612,6 +617,7 @@ VISIBLE_IF_KUNIT bool mmpath_mm_in(struct mm_struct *mm, const struct mmpath_dom
 /* A program that is not in @dom, which wants it. */
 static void mmpath_attach_failed(struct mmpath_domain *dom)
 {
+	mmpath_sync_again();
 	atomic_long_inc(&mmpath_stats[MMPATH_ATTACH_FAILED]);
 	mutex_lock(&dom->lock);
 	dom->stat[MMPATH_ATTACH_FAILED]++;
@@ -623,8 +629,10 @@ static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 	int ret, new = mmpath_lock_to_attach(mm);
 	struct mmpath_ctx *ctx;
 
-	if (new < 0)
+	if (new < 0) {
+		mmpath_sync_again();
 		return new;
+	}
 	ret = -ENODEV;
 	if (!mmpath_on())
 		goto out;
@@ -737,7 +745,7 @@ void mmpath_untrack_all(struct mmpath_domain *dom)
 	mutex_lock(&mmpath_track_mutex);
 	mutex_lock(&mmpath_mutex);
 	dom->dead = true;
-	mmpath_for_each_ctx(ctx, id)
+	mmpath_for_each_member(ctx, id, dom)
 		mmpath_leave(ctx, dom, &list);
 	mutex_unlock(&mmpath_mutex);
 	mmpath_detach_list(&list);
@@ -778,8 +786,10 @@ static int mmpath_join(struct mm_struct *mm, struct mmpath_ctx *parent, bool for
 	for (i = 0; i < parent->nr_domains && !ret; i++)
 		if (!parent->domains[i]->dead)
 			ret = mmpath_add_domain(ctx, parent->domains[i]);
-	if (ret)
+	if (ret) {
 		mmpath_count(parent, MMPATH_ATTACH_FAILED, 1);
+		mmpath_sync_again();
+	}
 	return ret;
 }
 

@@ -100,7 +100,8 @@ struct mmpath_recorder {
  * @mrc: its curve
  * @resumed: a burst of a member has ended since the reset
  * @policies: that are told of the members' pages, see policy.h
- * @nr_members: contexts in it
+ * @members: contexts in it, by id; also read under RCU
+ * @nr_members: how many
  * @left: its last member has left it
  * @session: of /dev/mmpath
  * @restricted: for somebody who may only know of programs that can be dumped
@@ -126,6 +127,7 @@ struct mmpath_domain {
 	struct mmpath_mrc mrc;
 	bool resumed;
 	struct list_head policies;
+	struct xarray members;
 	int nr_members;
 	bool left, session, restricted;
 	struct mmpath_seen seen;
@@ -166,6 +168,7 @@ static inline bool mmpath_ctx_gone(const struct mmpath_ctx *ctx)
 	return rcu_access_pointer(ctx->mm->mmpath) != ctx;
 }
 
+extern struct xarray mmpath_ctxs;
 extern struct list_head mmpath_drivers;
 extern struct list_head mmpath_domains;
 
@@ -182,6 +185,7 @@ void mmpath_stop_driver(struct mmpath_ctx *ctx, const struct mmpath_driver *drv,
 void mmpath_lock_alive(struct mmpath_ctx *ctx);
 void mmpath_take_accesses(struct mmpath_ctx *ctx);
 void mmpath_scan_soon(struct mmpath_ctx *ctx);
+void mmpath_wake(struct mmpath_ctx *ctx);
 void mmpath_queue_epoch(void);
 void mmpath_finish_sync(void);
 
@@ -189,7 +193,6 @@ void mmpath_finish_sync(void);
 
 /* For tests/core-kunit.c alone */
 #if IS_ENABLED(CONFIG_KUNIT)
-extern struct xarray mmpath_ctxs;
 struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsigned int log_size);
 int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom);
 void mmpath_del_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom);
@@ -214,15 +217,21 @@ void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom);
 void mmpath_untrack_all(struct mmpath_domain *dom);
 bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom);
 struct mmpath_ctx *mmpath_ctx_get(struct mm_struct *mm);
-struct mmpath_ctx *mmpath_ctx_next(unsigned long *id);
+struct mmpath_ctx *mmpath_ctx_next(struct xarray *in, unsigned long *id, xa_mark_t mark);
 struct mmpath_ctx *mmpath_ctx_by_id(u32 id);
 bool mmpath_ctx_id_in(u32 id, const struct mmpath_domain *dom);
 void mmpath_ctx_id_free(u32 id);
 void mmpath_ctx_put(struct mmpath_ctx *ctx);
 void mmpath_find_pid(struct mmpath_ctx *ctx);
 
+#define MMPATH_AWAKE		XA_MARK_1	/* in the table: see mmpath_sleeps() */
+
+#define mmpath_for_each_marked(ctx, id, in, mark) \
+	for ((id) = 0; ((ctx) = mmpath_ctx_next(in, &(id), mark)); mmpath_ctx_put(ctx))
 #define mmpath_for_each_ctx(ctx, id) \
-	for ((id) = 0; ((ctx) = mmpath_ctx_next(&(id))); mmpath_ctx_put(ctx))
+	mmpath_for_each_marked(ctx, id, &mmpath_ctxs, XA_PRESENT)
+#define mmpath_for_each_member(ctx, id, dom) \
+	mmpath_for_each_marked(ctx, id, &(dom)->members, XA_PRESENT)
 
 /* driver.c */
 int mmpath_set_enabled(bool on);
@@ -237,6 +246,7 @@ void mmpath_finish_scans(void);
 void mmpath_on_sync(void (*fn)(void));
 void mmpath_on_epoch(void (*fn)(void));
 void mmpath_request_sync(void);
+void mmpath_sync_again(void);
 
 /* sample.c */
 #define MMPATH_CURVE_PAGES	256U	/* enough for a curve, beside a policy */
@@ -299,7 +309,7 @@ void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ct
 void mmpath_domain_move(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
 			u64 from, u64 to, u64 nr);
 void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
-void mmpath_domain_join(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);
+int mmpath_domain_join(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
 void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx);
 void mmpath_domain_saw_others(struct mmpath_domain *dom);
 void mmpath_domain_saw(struct mmpath_domain *dom, const struct mmpath_ctx *ctx);

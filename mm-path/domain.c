@@ -47,6 +47,7 @@ struct mmpath_domain *mmpath_domain_create(struct mem_cgroup *memcg)
 	dom->gfp = MMPATH_GFP;
 	dom->memcg = memcg;
 	xa_init_flags(&dom->names, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&dom->members, XA_FLAGS_ACCOUNT);
 	if (mmpath_stack_init(&dom->lru, &dom->mem, READ_ONCE(mmpath_config.sample_pages), 0))
 		goto err_free;
 	if (mmpath_mrc_init(&dom->mrc, &dom->mem, READ_ONCE(mmpath_config.group_pages)))
@@ -83,6 +84,7 @@ static void mmpath_domain_release(struct kref *ref)
 	mmpath_mrc_destroy(&dom->mrc);
 	mmpath_stack_destroy(&dom->lru);
 	xa_destroy(&dom->names);
+	xa_destroy(&dom->members);
 	mem_cgroup_put(dom->memcg);
 	kfree(dom);
 }
@@ -451,15 +453,24 @@ static void __mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpat
  * @ctx: the member
  *
  * The first one starts with an empty stack: however coarse that had become.
+ *
+ * Context: takes the domain's lock; reclaim may wait for it. Return: 0 or -ENOMEM.
  */
-void mmpath_domain_join(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
+int mmpath_domain_join(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 {
+	int ret;
+
 	mutex_lock(&dom->lock);
+	ret = xa_err(xa_store(&dom->members, ctx->id, ctx, MMPATH_GFP_ATTACH));
+	if (ret)
+		goto unlock;
 	mmpath_names_join(dom, ctx);
 	if (!dom->nr_members++)
 		mmpath_stack_reset(&dom->lru, 0);
 	WRITE_ONCE(dom->left, false);
+unlock:
 	mutex_unlock(&dom->lock);
+	return ret;
 }
 
 /**
@@ -592,6 +603,7 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	/* all chunks there are would be looked at for nothing */
 	if (mmpath_domain_has(ctx))
 		__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
+	xa_erase(&dom->members, ctx->id);
 	dom->nr_members--;
 	dom->cost_ns += ctx->cost_ns;
 	dom->own_ns += ctx->own_ns;

@@ -313,9 +313,7 @@ int mmpath_drain_domain(struct mmpath_domain *dom)
 	struct mmpath_ctx *ctx;
 	unsigned long id;
 
-	mmpath_for_each_ctx(ctx, id) {
-		if (!mmpath_ctx_in(ctx, dom))
-			continue;
+	mmpath_for_each_member(ctx, id, dom) {
 		/* not while it is detached: its driver is gone first, and its records later */
 		if (mutex_lock_killable(&ctx->alive)) {
 			mmpath_ctx_put(ctx);

@@ -65,6 +65,7 @@ int mmpath_start_driver(struct mmpath_ctx *ctx, struct mmpath_driver *drv)
 
 	if (ret)
 		return ret;
+	mmpath_wake(ctx);
 	/* pairs with mmpath_drv_of(): drv_data is ready */
 	smp_store_release(&ctx->drv, drv);
 	return 0;

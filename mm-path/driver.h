@@ -155,6 +155,8 @@ extern const char * const mmpath_stat_names[NR_MMPATH_STATS];
  * @records_per_sec: in the last epoch
  * @epoch_records: records when the epoch began
  * @epoch_began: when that was
+ * @epoch_cpu_ns: CPU time of the program when it began
+ * @idle_epochs: that have ended since it has run
  * @rcu: for readers of the table of contexts
  */
 struct mmpath_ctx {
@@ -208,7 +210,8 @@ struct mmpath_ctx {
 	u64 epoch_cost_ns, epoch_own_ns;
 	unsigned long records_per_sec;
 	unsigned long epoch_records;
-	u64 epoch_began;
+	u64 epoch_began, epoch_cpu_ns;
+	unsigned int idle_epochs;
 	struct rcu_head rcu;
 };
 
@@ -374,6 +377,7 @@ bool mmpath_trap_probes(unsigned int flags);
 
 /* hooks.c */
 u64 mmpath_cpu_ns(struct mm_struct *mm);
+bool mmpath_is_idle(struct mm_struct *mm, u64 cpu_ns);
 unsigned long mmpath_major_faults(struct mm_struct *mm);
 
 /* domain.c */

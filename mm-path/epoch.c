@@ -12,6 +12,8 @@
 
 #include <trace/events/mmpath.h>
 
+#define MMPATH_SYNC_EPOCHS	16	/* in which an owner may change and nobody tells */
+
 static void mmpath_epoch_fn(struct work_struct *work);
 static void mmpath_kick_fn(struct work_struct *work);
 static void mmpath_sync_fn(struct work_struct *work);
@@ -19,6 +21,7 @@ static DECLARE_DELAYED_WORK(mmpath_epoch_work, mmpath_epoch_fn);
 static DECLARE_WORK(mmpath_kick_work, mmpath_kick_fn);
 static DECLARE_WORK(mmpath_sync_work, mmpath_sync_fn);
 static void (*mmpath_sync)(void);
+static bool mmpath_sync_failed;
 static void (*mmpath_epoch)(void);
 
 /**
@@ -136,11 +139,48 @@ VISIBLE_IF_KUNIT void mmpath_measure_rate(struct mmpath_ctx *ctx)
 	ctx->epoch_began = now;
 }
 
+/**
+ * mmpath_wake() - have the epochs of a context closed from now on
+ * @ctx: the context, which is in the table
+ *
+ * Context: ctx->alive is held, or it is the worker's.
+ */
+void mmpath_wake(struct mmpath_ctx *ctx)
+{
+	if (!ctx->idle_epochs)
+		return;
+	ctx->idle_epochs = 0;
+	xa_set_mark(&mmpath_ctxs, ctx->id, MMPATH_AWAKE);
+}
+
+/*
+ * Most programs sleep. What one has done before is in its windows for MMPATH_WINDOW_EPOCHS;
+ * then there is nothing left to be done at the end of an epoch, until something comes.
+ */
+static bool mmpath_sleeps(struct mmpath_ctx *ctx)
+{
+	if (!mmpath_is_idle(ctx->mm, ctx->epoch_cpu_ns) || READ_ONCE(ctx->kicked) ||
+	    READ_ONCE(ctx->log_head) != READ_ONCE(ctx->log_tail) ||
+	    atomic_long_read(&ctx->stat[MMPATH_RECORDS]) != ctx->epoch_records) {
+		ctx->epoch_cpu_ns = mmpath_cpu_ns(ctx->mm);
+		mmpath_wake(ctx);
+	}
+	if (ctx->idle_epochs > MMPATH_WINDOW_EPOCHS)
+		return true;
+	if (++ctx->idle_epochs > MMPATH_WINDOW_EPOCHS)
+		xa_clear_mark(&mmpath_ctxs, ctx->id, MMPATH_AWAKE);
+	return ctx->idle_epochs > MMPATH_WINDOW_EPOCHS;
+}
+
 VISIBLE_IF_KUNIT void mmpath_close_epoch(struct mmpath_ctx *ctx)
 {
 	u64 cost_ns = ctx->cost_ns, own_ns = ctx->own_ns;
 	int i;
 
+	if (mmpath_sleeps(ctx)) {
+		ctx->epoch_began = ktime_get_ns();
+		return;
+	}
 	mmpath_control(ctx, false);
 	WRITE_ONCE(ctx->epoch_cost_ns, ctx->cost_ns - cost_ns);
 	WRITE_ONCE(ctx->epoch_own_ns, ctx->own_ns - own_ns);
@@ -195,31 +235,26 @@ VISIBLE_IF_KUNIT void mmpath_refuse_ctx(struct mmpath_ctx *ctx)
 	mutex_unlock(&mmpath_track_mutex);
 }
 
-/* Others use the pages of some programs by now, and nobody sees that. */
-static void mmpath_refuse_notifiers(void)
-{
-	struct mmpath_ctx *ctx;
-	unsigned long id;
-
-	mmpath_for_each_ctx(ctx, id)
-		if (mm_has_notifiers(ctx->mm))
-			mmpath_refuse_ctx(ctx);
-}
-
 static void mmpath_epoch_fn(struct work_struct *work)
 {
+	static unsigned int epochs;
 	unsigned int ms = READ_ONCE(mmpath_config.epoch_ms);
 	struct mmpath_ctx *ctx;
 	unsigned long id;
 
 	if (!mmpath_on())
 		return;
-	mmpath_sync_fn(NULL);
-	mmpath_refuse_notifiers();
-	mmpath_for_each_ctx(ctx, id)
-		mmpath_close_epoch(ctx);
+	if (xchg(&mmpath_sync_failed, false) || ++epochs % MMPATH_SYNC_EPOCHS == 0)
+		mmpath_sync_fn(NULL);
+	mmpath_for_each_ctx(ctx, id) {
+		/* others use its pages by now, and nobody sees that */
+		if (mm_has_notifiers(ctx->mm))
+			mmpath_refuse_ctx(ctx);
+		else
+			mmpath_close_epoch(ctx);
+	}
 	mmpath_close_domains();
-	mmpath_for_each_ctx(ctx, id)
+	mmpath_for_each_marked(ctx, id, &mmpath_ctxs, MMPATH_AWAKE)
 		mmpath_begin_epoch(ctx);
 	if (mmpath_epoch)
 		mmpath_epoch();
@@ -295,9 +330,21 @@ static void mmpath_sync_fn(struct work_struct *work)
 }
 
 /**
+ * mmpath_sync_again() - have what is tracked looked at when the epoch ends
+ *
+ * For what could not be done now: a program kept its mmap_lock, or there was no memory.
+ * Context: any.
+ */
+void mmpath_sync_again(void)
+{
+	WRITE_ONCE(mmpath_sync_failed, true);
+}
+
+/**
  * mmpath_on_sync() - who decides what is tracked
- * @fn: called in process context each epoch, when tracking is enabled and on
- *	mmpath_request_sync(), to call mmpath_track() and mmpath_untrack()
+ * @fn: called in process context when tracking is enabled, on mmpath_request_sync(), at the
+ *	end of an epoch on mmpath_sync_again(), and now and then, to call mmpath_track() and
+ *	mmpath_untrack()
  *
  * Context: at boot, before anything can be tracked.
  */

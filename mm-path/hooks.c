@@ -60,6 +60,29 @@ u64 mmpath_cpu_ns(struct mm_struct *mm)
 }
 
 /**
+ * mmpath_is_idle() - has nobody used an mm for some time?
+ * @mm: of a program
+ * @cpu_ns: mmpath_cpu_ns() at the beginning of that time
+ *
+ * A user that is no thread of the program, for example a kernel thread that borrows the mm,
+ * may use it at any time.
+ *
+ * Context: any but interrupts. Return: false also when that is not known.
+ */
+bool mmpath_is_idle(struct mm_struct *mm, u64 cpu_ns)
+{
+	struct task_struct *owner;
+	bool idle;
+
+	rcu_read_lock();
+	owner = mmpath_owner(mm);
+	idle = owner && atomic_read(&mm->mm_users) <= get_nr_threads(owner) &&
+	       mmpath_group_ns(owner) == cpu_ns;
+	rcu_read_unlock();
+	return idle;
+}
+
+/**
  * mmpath_major_faults() - how often a program has waited for a page
  * @mm: of the program
  *

@@ -105,7 +105,7 @@ void mmpath_coarsen_curves(struct mmpath_ctx *ctx)
 }
 
 /* The shifts of the coarsest member; mmpath_mutex keeps members in @dom. */
-static unsigned int mmpath_coarsest(const struct mmpath_domain *dom, unsigned int *curve)
+static unsigned int mmpath_coarsest(struct mmpath_domain *dom, unsigned int *curve)
 {
 	unsigned int shift = 0;
 	struct mmpath_ctx *ctx;
@@ -113,9 +113,7 @@ static unsigned int mmpath_coarsest(const struct mmpath_domain *dom, unsigned in
 
 	lockdep_assert_held(&mmpath_mutex);
 	*curve = 0;
-	mmpath_for_each_ctx(ctx, id) {
-		if (!mmpath_ctx_in(ctx, dom))
-			continue;
+	mmpath_for_each_member(ctx, id, dom) {
 		/* may become coarser meanwhile, and the stacks with it */
 		shift = max(shift, READ_ONCE(ctx->shift));
 		*curve = max(*curve, READ_ONCE(ctx->regions.params.shift));
@@ -164,9 +162,7 @@ void mmpath_policy_began(struct mmpath_domain *dom)
 	unsigned long id;
 
 	mutex_lock(&mmpath_mutex);
-	mmpath_for_each_ctx(ctx, id) {
-		if (!mmpath_ctx_in(ctx, dom))
-			continue;
+	mmpath_for_each_member(ctx, id, dom) {
 		mutex_lock(&ctx->lock);
 		__mmpath_set_shift(ctx, ctx->shift);
 		mutex_unlock(&ctx->lock);

@@ -110,7 +110,8 @@ struct emul_pab {
  * to the epoch, under ctx->alive: @faults_seen, @hook_seen, @fed_seen and
  * @cpu_ns when it began, @burst_ns what the program ran in it before the pause;
  * @resuming: the pause was that of the epoch before; @fresh: none of its has ended yet.
- * A scan is due when @scan_now, or @next_scan has come. It goes on at @scan_at when
+ * A scan is due when @scan_now, or @next_scan has come and the program has run more than
+ * @scan_cpu_ns, its CPU time when the last one began. It goes on at @scan_at when
  * mmap_lock was taken before it was done, and has taken @scan_took so far. Pages of
  * the sample of @scan_shift may still be inaccessible.
  */
@@ -132,6 +133,7 @@ struct emul {
 	u64 burst_ns;
 	u64 next_scan;
 	u64 scan_took;
+	u64 scan_cpu_ns;
 	bool scan_now;
 	unsigned long scan_at;
 	unsigned int scan_shift;
@@ -899,8 +901,12 @@ static void emul_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	struct emul_walk w = { .e = e };
 	u64 ran = task_sched_runtime(current);
 
-	if (!e->scan_now && ktime_get_ns() < e->next_scan)
+	/* what does not run has touched nothing: not even where others have given access */
+	if (!e->scan_now && (ktime_get_ns() < e->next_scan ||
+			     (!e->scan_at && mmpath_is_idle(mm, e->scan_cpu_ns))))
 		return;
+	if (!e->scan_at)
+		e->scan_cpu_ns = mmpath_cpu_ns(mm);
 	/* it may not get to the end */
 	e->scan_shift = min(e->shift, e->scan_shift);
 	w.shift = e->scan_shift;

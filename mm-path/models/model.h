@@ -301,7 +301,10 @@ struct mmpath_mrc {
 	struct mmpath_mrc_bin *open;	/* NULL until something is censored */
 	struct mmpath_mrc_bin cold, records;
 	u64 begun;			/* intervals, in this epoch */
+	unsigned int quiet;		/* epochs without a count */
 };
+
+#define MMPATH_WINDOW_EPOCHS	64	/* without a count, after which all windows are 0 */
 
 int mmpath_mrc_init(struct mmpath_mrc *m, struct mmpath_mem *mem, u32 group_pages);
 void mmpath_mrc_destroy(struct mmpath_mrc *m);

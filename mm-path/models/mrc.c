@@ -253,6 +253,7 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages)
 		m->open = bins_copy(m, NULL, m->nr_bins);
 	if (!m->open)
 		return;
+	m->quiet = 0;
 	for (page = 0; page < pages; page += nr) {
 		bin = &m->open[page >> ilog2(m->group_pages)];
 		nr = min_t(u64, m->group_pages, pages - page);
@@ -431,6 +432,12 @@ void mmpath_mrc_close_epoch(struct mmpath_mrc *m)
 	u32 i;
 
 	m->begun = 0;
+	if (m->records.now)
+		m->quiet = 0;
+	/* most programs sleep: what is there to close is 0 */
+	if (m->quiet > MMPATH_WINDOW_EPOCHS)
+		return;
+	m->quiet++;
 	bin_close(&m->cold);
 	bin_close(&m->records);
 	for (i = 0; i < m->nr_bins; i++) {

@@ -146,10 +146,8 @@ static unsigned long mmpath_reach(struct mmpath_domain *dom)
 	struct mmpath_ctx *ctx;
 	unsigned long id, reach = 0;
 
-	mmpath_for_each_ctx(ctx, id)
-		if (mmpath_ctx_in(ctx, dom))
-			reach = max(reach, READ_ONCE(ctx->blind) ? ULONG_MAX :
-							   READ_ONCE(ctx->pab_reach));
+	mmpath_for_each_member(ctx, id, dom)
+		reach = max(reach, READ_ONCE(ctx->blind) ? ULONG_MAX : READ_ONCE(ctx->pab_reach));
 	return reach;
 }
 

@@ -110,18 +110,16 @@ static void kt_reset_shift(struct kunit *test)
 {
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
-	u32 id;
 
-	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &id, ctx, XA_LIMIT(1, MMPATH_MAX_CTX),
-				       GFP_KERNEL), 0);
 	kt_set_shift(ctx, 5);
 	kt_set_shift(ctx, 2);
 	KUNIT_EXPECT_EQ(test, dom->lru.shift, 5);
 	mmpath_reset_domain(dom);
 	KUNIT_EXPECT_EQ(test, dom->lru.shift, 2);
-	xa_erase(&mmpath_ctxs, id);
+	mmpath_domain_leave(dom, ctx);
 	mmpath_reset_domain(dom);
 	KUNIT_EXPECT_EQ(test, dom->lru.shift, 0);
+	KUNIT_EXPECT_EQ(test, mmpath_domain_join(dom, ctx), 0);
 	kt_set_shift(ctx, 6);
 	mmpath_domain_leave(dom, ctx);
 	mmpath_domain_join(dom, ctx);
@@ -322,11 +320,8 @@ static void kt_policy_again(struct kunit *test)
 	struct kt_policy *k = kunit_kzalloc(test, sizeof(*k), GFP_KERNEL);
 	unsigned long i;
 	int round;
-	u32 id;
 
 	KUNIT_ASSERT_NOT_NULL(test, k);
-	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &id, ctx, XA_LIMIT(1, MMPATH_MAX_CTX),
-				       GFP_KERNEL), 0);
 	add_mm_counter(ctx->mm, MM_ANONPAGES, 16 * MMPATH_CURVE_PAGES);
 	for (round = 0; round < 2; round++) {
 		kt_start_policy(dom, k, 1000);
@@ -339,7 +334,6 @@ static void kt_policy_again(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, k->lirs.nr_lirs, KT_LOG);
 		kt_stop_policy(dom, k);
 	}
-	xa_erase(&mmpath_ctxs, id);
 	add_mm_counter(ctx->mm, MM_ANONPAGES, -16 * (long)MMPATH_CURVE_PAGES);
 	kt_ctx_end(test, ctx, dom);
 }
@@ -1182,6 +1176,63 @@ static void kt_skips_numa(struct kunit *test)
 	kt_ctx_end(test, ctx, dom);
 }
 
+static unsigned int kt_epochs;
+
+static void kt_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
+{
+	kt_epochs++;
+}
+
+static int kt_never_run(void *arg)
+{
+	return 0;
+}
+
+/* How many of many epochs the driver is told of */
+static unsigned int kt_told(struct mmpath_ctx *ctx)
+{
+	unsigned int i;
+
+	kt_epochs = 0;
+	for (i = 0; i < 2 * MMPATH_WINDOW_EPOCHS; i++)
+		mmpath_close_epoch(ctx);
+	return kt_epochs;
+}
+
+/* A program that sleeps costs nothing at the end of an epoch; one that has run does again. */
+static void kt_sleeps(struct kunit *test)
+{
+	static const struct mmpath_driver drv = { .name = "kunit", .epoch = kt_epoch };
+	struct task_struct *sleeper = kthread_create(kt_never_run, NULL, "kt_sleeper");
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(sleeper));
+	atomic_inc(&ctx->mm->mm_users);
+	rcu_assign_pointer(ctx->mm->owner, current);
+	rcu_assign_pointer(ctx->mm->mmpath, ctx);
+	ctx->drv = &drv;
+	KUNIT_EXPECT_EQ(test, kt_told(ctx), 2 * MMPATH_WINDOW_EPOCHS);
+	rcu_assign_pointer(ctx->mm->owner, sleeper);
+	KUNIT_EXPECT_EQ(test, kt_told(ctx), MMPATH_WINDOW_EPOCHS);
+	KUNIT_EXPECT_EQ(test, kt_told(ctx), 0);
+	mmpath_log(ctx, kt_page(0));
+	KUNIT_EXPECT_EQ(test, kt_told(ctx), MMPATH_WINDOW_EPOCHS);
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 1);
+	mmpath_kick(ctx);
+	KUNIT_EXPECT_EQ(test, kt_told(ctx), MMPATH_WINDOW_EPOCHS);
+	/* who has borrowed its mm may touch pages */
+	atomic_inc(&ctx->mm->mm_users);
+	KUNIT_EXPECT_EQ(test, kt_told(ctx), 2 * MMPATH_WINDOW_EPOCHS);
+	atomic_dec(&ctx->mm->mm_users);
+	ctx->drv = NULL;
+	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+	RCU_INIT_POINTER(ctx->mm->owner, NULL);
+	atomic_dec(&ctx->mm->mm_users);
+	kt_ctx_end(test, ctx, dom);
+	kthread_stop(sleeper);
+}
+
 /* A context that has its id from the table */
 static void kt_enlist(struct kunit *test, struct mmpath_ctx *ctx)
 {
@@ -1420,6 +1471,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_epoch_is_whole),
 	KUNIT_CASE(kt_borrowed_mm),
 	KUNIT_CASE(kt_skips_numa),
+	KUNIT_CASE(kt_sleeps),
 	KUNIT_CASE(kt_shared_once),
 	KUNIT_CASE(kt_parent_goes),
 	KUNIT_CASE(kt_both_go),

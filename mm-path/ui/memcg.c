@@ -196,8 +196,8 @@ static void mmpath_memcg_sync_out(struct mmpath_memcg *pm)
 	struct mmpath_ctx *ctx;
 	unsigned long id;
 
-	mmpath_for_each_ctx(ctx, id)
-		if (mmpath_ctx_in(ctx, pm->dom) && !mmpath_memcg_keeps(pm->css, ctx->mm))
+	mmpath_for_each_member(ctx, id, pm->dom)
+		if (!mmpath_memcg_keeps(pm->css, ctx->mm))
 			mmpath_untrack(ctx, pm->dom);
 }
 
@@ -223,16 +223,22 @@ static void mmpath_memcg_sync(void)
 	xa_for_each(&mmpath_memcgs, id, pm) {
 		if (!mmpath_on())
 			break;
-		mmpath_sharer_join(&pm->sharer);
 		mmpath_memcg_sync_out(pm);
 		mmpath_memcg_sync_in(pm);
 	}
 	mutex_unlock(&mmpath_memcg_mutex);
 }
 
+/* A place among the children of a cgroup may have become free. */
 static void mmpath_memcg_epoch(void)
 {
+	struct mmpath_memcg *pm;
+	unsigned long id;
+
 	mutex_lock(&mmpath_memcg_mutex);
+	if (mmpath_balancing())
+		xa_for_each(&mmpath_memcgs, id, pm)
+			mmpath_sharer_join(&pm->sharer);
 	mmpath_balance_epoch();
 	mutex_unlock(&mmpath_memcg_mutex);
 }

@@ -306,9 +306,8 @@ int mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom)
 	if (mmpath_update_for(m, dom))
 		return -EINTR;
 	seq_puts(m, "pid region kind start end mapped_kb footprint records cold shift state policy in_memory target name\n");
-	mmpath_for_each_ctx(ctx, id) {
-		if (mmpath_ctx_in(ctx, dom))
-			ret = mmpath_show_ctx_regions(m, dom, ctx);
+	mmpath_for_each_member(ctx, id, dom) {
+		ret = mmpath_show_ctx_regions(m, dom, ctx);
 		if (ret) {
 			mmpath_ctx_put(ctx);
 			break;
@@ -356,8 +355,8 @@ int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
 	if (mmpath_update_for(m, dom))
 		return -EINTR;
 	seq_puts(m, "pid region pages lru mru\n");
-	mmpath_for_each_ctx(ctx, id) {
-		if (!mmpath_ctx_in(ctx, dom) || !mmpath_may_look(m, ctx->mm))
+	mmpath_for_each_member(ctx, id, dom) {
+		if (!mmpath_may_look(m, ctx->mm))
 			continue;
 		mutex_lock(&ctx->lock);
 		mmpath_for_each_region(&ctx->regions, i, region) {
@@ -390,9 +389,7 @@ int mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 
 	if (mmpath_update_for(m, dom))
 		return -EINTR;
-	mmpath_for_each_ctx(ctx, id) {
-		if (!mmpath_ctx_in(ctx, dom))
-			continue;
+	mmpath_for_each_member(ctx, id, dom) {
 		contexts++;
 		settling += READ_ONCE(ctx->epochs) < MMPATH_SETTLING_EPOCHS;
 		for (i = 0; i < NR_MMPATH_STATS; i++)

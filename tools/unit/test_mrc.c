@@ -41,6 +41,47 @@ static void test_bad_parameters(void **state)
 	mmpath_mrc_destroy(&m);
 }
 
+/* Epochs in which nothing is counted take the windows to 0, and cost no more then. */
+static void test_quiet(void **state)
+{
+	struct fixture f;
+	u64 recent, all;
+	int i;
+
+	(void)state;
+	fixture_init(&f, 4);
+	mmpath_mrc_make_room(&f.m, 8);
+	for (i = 0; i < 1 << 20; i++)
+		mmpath_mrc_add(&f.m, 6, 1U << 31);
+	mmpath_mrc_close_epoch(&f.m);
+	for (i = 0; i < 4; i++) {
+		recent = mmpath_mrc_misses(&f.m, MMPATH_MRC_RECENT, 4);
+		mmpath_mrc_close_epoch(&f.m);
+		assert_same(mmpath_mrc_misses(&f.m, MMPATH_MRC_RECENT, 4), recent / 2);
+		assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 4), 0);
+	}
+	for (i = 0; i < 100; i++)
+		mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_RECENT, 4), 0);
+	assert_same(total(&f, 4), 1ULL << 51);
+	/* what was under way at the end of a burst is in the windows at once */
+	mmpath_mrc_censor(&f.m, 8);
+	assert_int_not_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_RECENT, 0), 0);
+	mmpath_mrc_close_epoch(&f.m);
+	mmpath_mrc_close_epoch(&f.m);
+	for (i = 0; i < 100; i++)
+		mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_RECENT, 0), 0);
+	all = total(&f, 4);
+	mmpath_mrc_add(&f.m, 6, 10);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 4), 10);
+	assert_same(total(&f, 4), all + 10);
+	mmpath_mrc_close_epoch(&f.m);
+	assert_int_equal(mmpath_mrc_misses(&f.m, MMPATH_MRC_EPOCH, 4), 0);
+	fixture_destroy(&f);
+}
+
 static void test_empty(void **state)
 {
 	struct fixture f;
@@ -799,6 +840,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bad_parameters),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_between_groups),

@@ -60,10 +60,12 @@ static bool kt_filter_has(const struct emul *e, u64 page)
 static void kt_forget(struct kunit *test, u64 first, u64 nr, unsigned int shift)
 {
 	struct emul *e = kt_emul(test, 4096, 4, shift);
-	struct mmpath_ctx ctx = { .drv_data = e };
+	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 	u64 page, huge;
 	bool gone;
 
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	ctx->drv_data = e;
 	e->filter_entries = EMUL_MAX_FILTER;
 	for (page = 0; page < 2048; page++) {
 		if (!mmpath_sampled(page, shift))
@@ -74,7 +76,7 @@ static void kt_forget(struct kunit *test, u64 first, u64 nr, unsigned int shift)
 	}
 	for (page = 0; page < 2048; page += 512)
 		emul_pab_insert(&e->huge, page, emul_block(e, page, true));
-	emul_forget(&ctx, first, nr);
+	emul_forget(ctx, first, nr);
 	for (page = 0; page < 2048; page++) {
 		if (!mmpath_sampled(page, shift))
 			continue;
