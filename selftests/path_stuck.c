@@ -25,7 +25,11 @@
 #define NR_CASES	5
 #define NR_PAGES	1024UL
 #define FILE_BYTES	MIB
-#define ROUNDS		4	/* of an epoch with touches and one without, at least */
+/*
+ * Each is an epoch with touches and one without, at least. So many that a scan of the stuck program
+ * is due in one of them: scans take 1/128 of the time, and after a long one the next is put off.
+ */
+#define ROUNDS		16
 
 struct shared {
 	bool asked, enough;
