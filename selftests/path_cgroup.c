@@ -811,6 +811,8 @@ int main(void)
 {
 	path_start(28, 60);
 	path_exact(16);
+	/* a log for each of many programs; what a case counts fits into it */
+	path_set(PATH_EMUL "log_entries", "4096");
 	path_set("epoch_ms", "100");
 	test_hierarchy();
 	test_storm();

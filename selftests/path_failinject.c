@@ -451,6 +451,8 @@ int main(void)
 		spare_vmap_areas(which[i]);
 	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	path_exact(64);
+	/* a log for each of many programs, of which nobody counts the records */
+	path_set(PATH_EMUL "log_entries", "1024");
 	/* on a slow machine the end of an epoch would drain the log, and nothing fail */
 	path_set("epoch_ms", "60000");
 	test_models("failslab");

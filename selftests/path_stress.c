@@ -336,6 +336,8 @@ int main(int argc, char **argv)
 	top = path_cg(NULL, "stress");
 	path_cg_write(top, "cgroup.subtree_control", "+memory");
 	path_exact(64);
+	/* a log for each of many programs, of which nobody counts the records */
+	path_set(PATH_EMUL "log_entries", "1024");
 	path_track(top, true);
 	/* once for what is allocated once */
 	stress(2);
