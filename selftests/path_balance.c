@@ -858,7 +858,7 @@ static struct outcome run_pair(const char *mode, struct job *a, struct job *b,
 	pid[0] = path_spawn(f.a, use, a);
 	pid[1] = path_spawn(f.b, use, b);
 	o.good = path_true(wait_ready(2));
-	path_sleep_ms(5000);
+	path_sleep_ms(3000);
 	look(&f, &o, -1);
 	path_sleep_ms(2000);
 	look(&f, &o, 1);
