@@ -36,7 +36,7 @@ struct mmpath_config mmpath_config = {
 	.sample_pages = 65536,
 };
 
-atomic_long_t mmpath_stats[NR_MMPATH_STATS];
+DEFINE_PER_CPU(unsigned long [NR_MMPATH_STATS], mmpath_stats);
 
 const char * const mmpath_stat_names[NR_MMPATH_STATS] = {
 	[MMPATH_RECORDS]		= "records",
@@ -618,13 +618,15 @@ VISIBLE_IF_KUNIT bool mmpath_mm_in(struct mm_struct *mm, const struct mmpath_dom
 static void mmpath_attach_failed(struct mmpath_domain *dom)
 {
 	mmpath_sync_again();
-	atomic_long_inc(&mmpath_stats[MMPATH_ATTACH_FAILED]);
+	this_cpu_inc(mmpath_stats[MMPATH_ATTACH_FAILED]);
 	mutex_lock(&dom->lock);
 	dom->stat[MMPATH_ATTACH_FAILED]++;
 	mutex_unlock(&dom->lock);
 }
 
-static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
+/* A context that could not join its first domain goes on @list. */
+static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom,
+			  struct list_head *list)
 {
 	int ret, new = mmpath_lock_to_attach(mm);
 	struct mmpath_ctx *ctx;
@@ -648,13 +650,14 @@ static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 			mmpath_domain_saw_others(dom);
 	}
 	ret = PTR_ERR_OR_ZERO(ctx);
-	/* a new context has room for a domain */
 	if (!ret)
 		ret = mmpath_add_domain(ctx, dom);
 	if (ret)
 		mmpath_attach_failed(dom);
 	else if (new)
 		mmpath_scan_soon(ctx);
+	if (ret && new && !IS_ERR(ctx))
+		mmpath_unpublish(ctx, list);
 out_mm:
 	if (new)
 		mmap_read_unlock(mm);
@@ -677,13 +680,15 @@ out:
  */
 int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 {
+	LIST_HEAD(list);
 	int ret;
 
-	/* most are, in each epoch */
+	/* most are, when cgroups are looked through */
 	if (mmpath_mm_in(mm, dom))
 		return 0;
 	mutex_lock(&mmpath_track_mutex);
-	ret = __mmpath_track(mm, dom);
+	ret = __mmpath_track(mm, dom, &list);
+	mmpath_detach_list(&list);
 	mutex_unlock(&mmpath_track_mutex);
 	return ret;
 }
@@ -764,8 +769,12 @@ static bool mmpath_any_alive(const struct mmpath_ctx *ctx)
 	return false;
 }
 
-/* @mm joins the domains of @parent, but not those that end. */
-static int mmpath_join(struct mm_struct *mm, struct mmpath_ctx *parent, bool forked)
+/*
+ * @mm joins the domains of @parent, but not those that end. A context that could not join its
+ * first one is hidden from the hooks, and @failed.
+ */
+static int mmpath_join(struct mm_struct *mm, struct mmpath_ctx *parent, bool forked,
+		       struct mmpath_ctx **failed)
 {
 	struct mmpath_ctx *ctx;
 	int i, ret;
@@ -790,6 +799,10 @@ static int mmpath_join(struct mm_struct *mm, struct mmpath_ctx *parent, bool for
 		mmpath_count(parent, MMPATH_ATTACH_FAILED, 1);
 		mmpath_sync_again();
 	}
+	if (ret && !IS_ERR(ctx) && !ctx->nr_domains) {
+		RCU_INIT_POINTER(mm->mmpath, NULL);
+		*failed = ctx;
+	}
 	return ret;
 }
 
@@ -797,14 +810,19 @@ static void mmpath_inherit_from(struct mm_struct *mm, struct mm_struct *parent_m
 {
 	struct mmpath_ctx *parent = parent_mm ? mmpath_ctx_get(parent_mm) : NULL;
 	const struct mmpath_driver *drv;
+	struct mmpath_ctx *failed = NULL;
 	int ret;
 
 	if (!parent)
 		return;
 	mutex_lock(&mmpath_mutex);
 	drv = mmpath_drv;
-	ret = mmpath_join(mm, parent, forked);
+	ret = mmpath_join(mm, parent, forked, &failed);
 	mutex_unlock(&mmpath_mutex);
+	if (failed) {
+		synchronize_srcu(&mmpath_srcu);
+		mmpath_detach(failed, mm);
+	}
 	if (ret && forked && drv->clean)
 		drv->clean(mm);
 	mmpath_ctx_put(parent);

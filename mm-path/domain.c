@@ -461,7 +461,7 @@ int mmpath_domain_join(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	int ret;
 
 	mutex_lock(&dom->lock);
-	ret = xa_err(xa_store(&dom->members, ctx->id, ctx, MMPATH_GFP_ATTACH));
+	ret = xa_insert(&dom->members, ctx->id, ctx, MMPATH_GFP_ATTACH);
 	if (ret)
 		goto unlock;
 	mmpath_names_join(dom, ctx);

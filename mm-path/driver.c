@@ -80,7 +80,7 @@ int mmpath_start_driver(struct mmpath_ctx *ctx, struct mmpath_driver *drv)
  * Context: may sleep; ctx->alive is held.
  */
 void mmpath_stop_driver(struct mmpath_ctx *ctx, const struct mmpath_driver *drv,
-			       struct mm_struct *mm)
+			struct mm_struct *mm)
 {
 	lockdep_assert_held(&ctx->alive);
 	if (!drv)
@@ -218,7 +218,7 @@ int mmpath_set_driver(const char *name)
 		goto out;
 	trace_mmpath_driver(old->name, drv->name);
 	WRITE_ONCE(mmpath_drv, drv);
-	atomic_long_inc(&mmpath_stats[MMPATH_DRIVER_SWITCHES]);
+	this_cpu_inc(mmpath_stats[MMPATH_DRIVER_SWITCHES]);
 	mmpath_set_hw_key(mmpath_on());
 	mmpath_for_each_ctx(ctx, id)
 		mmpath_unplug(ctx, &list);

@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/mmpath.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -96,7 +97,7 @@ enum mmpath_stat {
 	NR_MMPATH_STATS,
 };
 
-extern atomic_long_t mmpath_stats[NR_MMPATH_STATS];
+DECLARE_PER_CPU(unsigned long [NR_MMPATH_STATS], mmpath_stats);
 extern const char * const mmpath_stat_names[NR_MMPATH_STATS];
 
 #define MMPATH_MAX_DOMAINS	4
@@ -218,7 +219,7 @@ struct mmpath_ctx {
 static inline void mmpath_count(struct mmpath_ctx *ctx, enum mmpath_stat what, long n)
 {
 	atomic_long_add(n, &ctx->stat[what]);
-	atomic_long_add(n, &mmpath_stats[what]);
+	this_cpu_add(mmpath_stats[what], n);
 }
 
 /* What a driver delivers */

@@ -984,6 +984,41 @@ static void kt_dead_domain(struct kunit *test)
 	mmput(mm);
 }
 
+/* What cannot join its first domain, as without memory for that, is not tracked at all. */
+static void kt_cannot_join(struct kunit *test)
+{
+	struct mm_struct *mm = mm_alloc(), *child = mm_alloc(), *other = mm_alloc();
+	struct mmpath_domain *dom = mmpath_domain_create(NULL);
+	u32 id;
+
+	KUNIT_ASSERT_TRUE(test, mm && child && other && dom);
+	kt_tracking(true);
+	KUNIT_ASSERT_EQ(test, mmpath_track(mm, dom), 0);
+	/* the place of the next one is taken */
+	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &id, NULL, XA_LIMIT(1, MMPATH_MAX_CTX),
+				       GFP_KERNEL), 0);
+	xa_erase(&mmpath_ctxs, id);
+	KUNIT_ASSERT_EQ(test, xa_insert(&dom->members, id, mm->mmpath, GFP_KERNEL), 0);
+	__mmpath_inherit(child, mm);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(child->mmpath));
+	KUNIT_EXPECT_EQ(test, mmpath_track(other, dom), -EBUSY);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(other->mmpath));
+	KUNIT_EXPECT_EQ(test, dom->nr_members, 1);
+	KUNIT_EXPECT_EQ(test, dom->stat[MMPATH_ATTACH_FAILED], 1);
+	KUNIT_EXPECT_NULL(test, xa_load(&mmpath_ctxs, id));
+	xa_erase(&dom->members, id);
+	__mmpath_inherit(child, mm);
+	KUNIT_EXPECT_EQ(test, mmpath_track(other, dom), 0);
+	KUNIT_EXPECT_EQ(test, dom->nr_members, 3);
+	mmpath_untrack_all(dom);
+	KUNIT_EXPECT_EQ(test, dom->nr_members, 0);
+	kt_tracking(false);
+	mmpath_domain_destroy(dom);
+	mmput(other);
+	mmput(child);
+	mmput(mm);
+}
+
 struct kt_untrack {
 	struct work_struct work;
 	struct mmpath_domain *dom;
@@ -1467,6 +1502,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_refuse),
 	KUNIT_CASE(kt_large_footprint),
 	KUNIT_CASE(kt_dead_domain),
+	KUNIT_CASE(kt_cannot_join),
 	KUNIT_CASE(kt_untrack_waits),
 	KUNIT_CASE(kt_epoch_is_whole),
 	KUNIT_CASE(kt_borrowed_mm),

@@ -171,7 +171,12 @@ static ssize_t mmpath_stat_show(struct kobject *kobj, struct kobj_attribute *att
 {
 	struct mmpath_stat_attr *a = container_of(attr, struct mmpath_stat_attr, attr);
 
-	return sysfs_emit(buf, "%lu\n", atomic_long_read(&mmpath_stats[a->which]));
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(mmpath_stats, cpu)[a->which]);
+	return sysfs_emit(buf, "%lu\n", sum);
 }
 
 static ssize_t contexts_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
