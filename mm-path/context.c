@@ -54,7 +54,7 @@ const char * const mmpath_stat_names[NR_MMPATH_STATS] = {
 /* Memory of the models. A drain runs in faults: it must not enter reclaim. */
 
 /**
- * mmpath_model_alloc() - zeroed memory that a cgroup is charged for
+ * mmpath_model_alloc() - allocate zeroed memory that a cgroup is charged for
  * @memcg: the cgroup
  * @bytes: how many
  * @gfp: MMPATH_GFP, or another one of these
@@ -71,7 +71,7 @@ void *mmpath_model_alloc(struct mem_cgroup *memcg, size_t bytes, gfp_t gfp)
 }
 
 /**
- * mmpath_model_free() - give it back
+ * mmpath_model_free() - free what mmpath_model_alloc() has allocated
  * @mem: not used
  * @p: the memory
  * @bytes: not used
@@ -151,7 +151,7 @@ struct mmpath_ctx *mmpath_ctx_next(struct xarray *in, unsigned long *id, xa_mark
 }
 
 /**
- * mmpath_ctx_get() - the context of a program
+ * mmpath_ctx_get() - take the context of a program
  * @mm: of the program
  *
  * Return: with a reference, or NULL when it is not tracked.
@@ -169,7 +169,7 @@ struct mmpath_ctx *mmpath_ctx_get(struct mm_struct *mm)
 }
 
 /**
- * mmpath_ctx_by_id() - a context
+ * mmpath_ctx_by_id() - find a context by its id
  * @id: its key in the table
  *
  * Return: with a reference, or NULL.
@@ -187,7 +187,7 @@ struct mmpath_ctx *mmpath_ctx_by_id(u32 id)
 }
 
 /**
- * mmpath_ctx_id_free() - an id may be given out again
+ * mmpath_ctx_id_free() - let an id be given out again
  * @id: of a context that has gone, and whose name has
  *
  * Context: process context.
@@ -198,7 +198,7 @@ void mmpath_ctx_id_free(u32 id)
 }
 
 /**
- * mmpath_ctx_in() - is a context in a domain?
+ * mmpath_ctx_in() - tell whether a context is in a domain
  * @ctx: the context
  * @dom: the domain
  *
@@ -215,8 +215,8 @@ bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom
 }
 
 /**
- * mmpath_ctx_id_in() - the same, of a context that may have gone or is about to
- * @id: its id
+ * mmpath_ctx_id_in() - tell whether a context is in a domain that it does not leave
+ * @id: of the context, which may have gone or be about to
  * @dom: the domain
  *
  * Context: as mmpath_ctx_in().
@@ -235,7 +235,7 @@ bool mmpath_ctx_id_in(u32 id, const struct mmpath_domain *dom)
 }
 
 /**
- * mmpath_find_pid() - whose is it?
+ * mmpath_find_pid() - look up whose context it is
  * @ctx: this context
  *
  * At a fork the child has no pid yet, hence again before records are handed on.
@@ -715,7 +715,7 @@ static void mmpath_leave(struct mmpath_ctx *ctx, struct mmpath_domain *dom,
 }
 
 /**
- * mmpath_untrack() - a domain does not want a program tracked any more
+ * mmpath_untrack() - take a program out of a domain
  * @ctx: the context of the program
  * @dom: the domain
  *

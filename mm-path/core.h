@@ -7,48 +7,45 @@
  *
  * Locks, outermost first:
  *
- *	mmpath_memcg_mutex	which cgroups are tracked, and who shares (memcg.c, balance.c)
- *	 mmpath_replace_mutex	which have a policy (replace.c)
+ *	mmpath_memcg_mutex	which cgroups are tracked, and which are balanced (ui/memcg.c)
+ *	 mmpath_replace_mutex	which cgroups have a replacement policy (policy/replace.c)
  *	mmpath_track_mutex	what users change: which programs are tracked, by which driver
- *	mmpath_mutex		the table of contexts, their domains, drivers
- *	 ctx->alive		the mm is not taken down, its driver stays
- *	  mmap_lock		read, for the page tables; written by others
- *	   i_mmap_rwsem		of a file that loses pages, and the lock of a folio: by others
+ *	mmpath_mutex		the table of contexts, the domains of each, the list of drivers
+ *	 ctx->alive		keeps the mm from being taken down, and the driver of the context
+ *	  mmap_lock		taken by us for reading, to walk page tables
+ *	   i_mmap_rwsem		of a file that loses pages, and a folio's lock: taken by others
  *	    a driver's		for example of the log of hardware
  *	     ctx->lock		regions and models of one context
- *	      domain->lock	merged stack; several in order of address
+ *	      domain->lock	merged stack, policies, members; several in order of address
  *	        ctx->log_lock	head of the log
- *	        ctx->name_lock	what its pages are known by
- *	a replacer's lock	its reserve; a spinlock, from reclaim
+ *	        ctx->name_lock	names of the pages of one context
+ *	a replacer's lock	its reserve; a spinlock, taken in reclaim
  *
- * The hooks run under SRCU, which is what keeps a context and its driver data
- * alive there. From a fault only trylocks are used for mutexes: who does not
- * get them leaves the records in the log for the next one. Nothing of ours
- * takes mmap_lock below ctx->lock, and nothing but attach, detach and epochs takes
- * mmpath_mutex; fork and exec do so without any mm lock. Who truncates a file waits for
- * ctx->lock of programs that have it mapped, and reclaim waits for who truncates: so
- * nothing below a driver's lock or ctx->lock enters reclaim, or waits for a folio.
+ * Hooks run under SRCU, which keeps a context and its driver data alive. From a fault all
+ * mutexes are taken with trylock: a fault that does not get them leaves its records in the log
+ * for the next one. Never take mmap_lock below ctx->lock. Never take mmpath_mutex below an mm
+ * lock: fork and exec take it without one. A truncation waits for ctx->lock of the programs that
+ * have the file mapped, and reclaim waits for the truncation: so never enter reclaim, and never
+ * wait for a folio, below ctx->lock or a driver's lock.
  *
- * A program may hold its mmap_lock for as long as it likes. So nothing of ours waits for
- * mmap_lock: mmpath_mmap_trylock() tries for a moment. And each fork and exec of a tracked
- * program takes mmpath_mutex. So nothing that may take long is done with mmpath_mutex: no
- * scan, no waiting for SRCU or for ctx->alive, whose owner may scan. Contexts that end or
- * change their driver are first collected under mmpath_mutex, so that hooks do not find
- * them (their driver) any more, and worked on when SRCU has been waited for once.
- * mmpath_track_mutex keeps others from attaching the same mm meanwhile.
+ * Never wait for mmap_lock of a live mm: its program may hold it for as long as it likes.
+ * mmpath_mmap_trylock() tries for a moment. Never do under mmpath_mutex what may take long, for
+ * each fork and exec of a tracked program takes it: no scan, no wait for SRCU, no wait for
+ * ctx->alive, whose holder may scan. Contexts that end or change their driver are collected
+ * under mmpath_mutex, hidden from the hooks there, and worked on after one grace period of
+ * SRCU. mmpath_track_mutex keeps others from attaching the same mm meanwhile.
  *
- * Who owns an mm is asked with a reference to its context only, and RCU. So an mm has a
- * context only while mm->owner is kept up to date: from the fork that makes it, which
- * clears the owner if it fails, or the exec that has succeeded, until the owner exits.
+ * The owner of an mm is read with a reference to the context, and under RCU. So an mm has a
+ * context only while mm->owner is kept up to date: from the fork that makes the mm (it clears
+ * the owner if it fails), or the exec that has succeeded, until the owner exits.
  *
- * Lifetime: the table of contexts and mm->mmpath share one reference, others
- * come from mmpath_ctx_next(). A context pins its mm_struct (mmgrab()). With the
- * last user __mmput() comes here and drops the context; since nobody has a user
- * then, no hook can be running, but for one that somebody else's truncation called, which
- * takes a user. Who works for an epoch keeps page tables by ctx->alive,
- * for which that waits. With a user of its own it would put the end of the program
- * off to a worker, and who looked at the curve when the program is gone would look
- * too early. Others take a user (mmget_not_zero()).
+ * Lifetime: the table of contexts and mm->mmpath share one reference; mmpath_ctx_next() takes
+ * others. A context pins its mm_struct with mmgrab(). When the last user of the mm goes,
+ * __mmput() detaches the context. No hook can run then, except one that a truncation calls from
+ * another task, and that takes a user. The epoch worker keeps the page tables by
+ * ctx->alive, for which the detach waits. It takes no user: with one it would put off the end of
+ * the program, and a reader that waits for that end would find the curve incomplete. All others
+ * take a user (mmget_not_zero()).
  */
 #ifndef _MM_PATH_CORE_H
 #define _MM_PATH_CORE_H
@@ -67,14 +64,14 @@
 #define MMPATH_RECORDER_EVENTS	65536U
 
 /**
- * struct mmpath_recorder - accesses on their way to a reader
- * @fifo: written under the domain's lock, read under @lock
- * @events: its buffer
- * @lost: did not fit since the last that did
- * @trusted: the reader may see addresses of privileged programs too
- * @pid_ns: of the reader
- * @wait: readers
- * @lock: of readers
+ * struct mmpath_recorder - accesses of a domain on their way to a reader
+ * @fifo: of events; written under the domain's lock, read under @lock
+ * @events: buffer of @fifo
+ * @lost: events that did not fit since the last one that did
+ * @trusted: the reader may see the addresses of programs that cannot be dumped
+ * @pid_ns: pid namespace of the reader
+ * @wait: readers wait here for events
+ * @lock: serializes readers
  */
 struct mmpath_recorder {
 	DECLARE_KFIFO_PTR(fifo, struct mmpath_event);
@@ -87,32 +84,32 @@ struct mmpath_recorder {
 };
 
 /**
- * struct mmpath_domain - who asked for tracking, and gets a merged curve
- * @ref: members hold one, and the owner
- * @dead: takes no members any more; under mmpath_mutex
- * @node: in the list of domains, under mmpath_mutex
- * @lock: protects all below; nests inside a context's lock
- * @mem: what the stack and the curve were allocated from
- * @gfp: how: MMPATH_GFP_NOWAIT once there are members
- * @memcg: what it is charged to; has a reference
- * @lru: the merged stack of the members; pages are mmpath_name_of() and page number
- * @names: of parents, and how many children have them
- * @mrc: its curve
- * @resumed: a burst of a member has ended since the reset
+ * struct mmpath_domain - a cgroup or a session that has programs tracked, and their merged curve
+ * @ref: each member holds a reference, and the owner one
+ * @dead: the domain takes no members any more; under mmpath_mutex
+ * @node: in mmpath_domains, under mmpath_mutex
+ * @lock: protects all that follows; nests inside a context's lock
+ * @mem: allocator of the stack and the curve
+ * @gfp: how @mem allocates: MMPATH_GFP_NOWAIT once the domain can have members
+ * @memcg: cgroup that is charged; the domain holds a reference
+ * @lru: merged stack of the members; a page is mmpath_name_of() and its number
+ * @names: of parents whose pages children share: how many children have each
+ * @mrc: curve of @lru
+ * @resumed: a burst of a member has ended since the last reset
  * @policies: that are told of the members' pages, see policy.h
- * @members: contexts in it, by id; also read under RCU
- * @nr_members: how many
- * @left: its last member has left it
- * @session: of /dev/mmpath
- * @restricted: for somebody who may only know of programs that can be dumped
+ * @members: contexts in the domain, by id; also read under RCU
+ * @nr_members: number of members
+ * @left: the last member has left the domain
+ * @session: the domain is a session of /dev/mmpath
+ * @restricted: the owner may only know of programs that can be dumped
  * @seen: how much of this epoch was counted
- * @unseen: epochs of which nothing was
- * @recorder: of accesses, NULL until asked for
- * @footprint: the most the stack held, pages
- * @reach: what drivers filtered out, pages
- * @stat: statistics of contexts that have gone
- * @cost_ns: theirs too
- * @own_ns: likewise
+ * @unseen: epochs in which nothing was counted
+ * @recorder: recording of accesses, NULL until it is asked for
+ * @footprint: the most that @lru has held, pages
+ * @reach: the most that a member's driver has filtered out, pages
+ * @stat: statistics of contexts that have left
+ * @cost_ns: what tracking has cost these contexts
+ * @own_ns: CPU time of their programs without that cost
  */
 struct mmpath_domain {
 	struct kref ref;

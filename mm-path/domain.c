@@ -27,7 +27,7 @@ static const struct mmpath_mem mmpath_domain_mem = {
 };
 
 /**
- * mmpath_domain_create() - a place for a merged curve
+ * mmpath_domain_create() - make a domain, with an empty curve
  * @memcg: what it is charged to
  *
  * Context: may sleep; takes mmpath_mutex.
@@ -95,7 +95,7 @@ void mmpath_domain_put(struct mmpath_domain *dom)
 }
 
 /**
- * mmpath_domain_destroy() - the owner lets go of a domain
+ * mmpath_domain_destroy() - drop the owner's reference to a domain
  * @dom: no context may be in it any more but exiting ones
  *
  * Context: may sleep; takes mmpath_mutex.
@@ -129,7 +129,7 @@ void mmpath_domain_reset(struct mmpath_domain *dom, unsigned int shift)
 }
 
 /**
- * mmpath_domain_record() - keep the accesses of all members for a reader
+ * mmpath_domain_record() - begin a recording of the accesses of all members
  * @dom: the domain
  *
  * The caller is the reader. Context: may sleep.
@@ -169,7 +169,7 @@ static void mmpath_recorder_put(struct mmpath_recorder *rec, const struct mmpath
 }
 
 /**
- * mmpath_domain_log() - a record for the recording of a domain
+ * mmpath_domain_log() - put a record into the recording of a domain
  * @dom: the domain, whose lock is held
  * @ctx: whose access it is
  * @record: see mmpath_record()
@@ -198,7 +198,7 @@ void mmpath_domain_log(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 }
 
 /**
- * mmpath_permille() - overhead
+ * mmpath_permille() - work out the overhead of tracking
  * @cost_ns: what tracking cost
  * @own_ns: what the program ran by itself
  *
@@ -210,7 +210,7 @@ unsigned int mmpath_permille(u64 cost_ns, u64 own_ns)
 }
 
 /**
- * mmpath_domain_wake() - there is something to read
+ * mmpath_domain_wake() - wake the readers of a recording
  * @dom: the domain
  */
 void mmpath_domain_wake(struct mmpath_domain *dom)
@@ -222,7 +222,7 @@ void mmpath_domain_wake(struct mmpath_domain *dom)
 }
 
 /**
- * mmpath_domain_is_left() - will nothing come any more?
+ * mmpath_domain_is_left() - tell whether a domain has had members and has none
  * @dom: the domain
  *
  * Return: true when it had members and has none. What they did is in the recording then.
@@ -269,7 +269,7 @@ void mmpath_domain_add_policy(struct mmpath_domain *dom, struct mmpath_policy *p
 }
 
 /**
- * mmpath_domain_del_policy() - tell a policy nothing any more
+ * mmpath_domain_del_policy() - stop telling a policy of pages
  * @p: the policy; the lock of its domain is held
  */
 void mmpath_domain_del_policy(struct mmpath_policy *p)
@@ -334,7 +334,7 @@ static void mmpath_domain_touch_policies(struct mmpath_domain *dom, struct mmpat
 }
 
 /**
- * mmpath_domain_touch() - a page of a member was touched
+ * mmpath_domain_touch() - note the touch of a member's page
  * @dom: the domain, whose lock is held
  * @ctx: the member
  * @page: number of the page
@@ -376,7 +376,7 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 }
 
 /**
- * mmpath_domain_shift() - which pages does mmpath_domain_touch() want?
+ * mmpath_domain_shift() - return which pages mmpath_domain_touch() wants
  * @dom: the domain, whose lock is held
  *
  * Return: one in so many powers of two; 0 while all accesses are recorded.
@@ -395,7 +395,7 @@ unsigned int mmpath_domain_shift(const struct mmpath_domain *dom)
 }
 
 /**
- * mmpath_domain_prefetch() - pages that mmpath_domain_touch() will get
+ * mmpath_domain_prefetch() - load the places of pages that mmpath_domain_touch() will get
  * @dom: the domain, whose lock is held
  * @ctx: whose pages they are
  * @page: their numbers
@@ -414,7 +414,7 @@ void mmpath_domain_prefetch(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
 }
 
 /**
- * mmpath_domain_note() - remember what would go with the contexts
+ * mmpath_domain_note() - remember of a member what would go with its context
  * @dom: the domain, whose lock is held
  * @ctx: a member
  */
@@ -448,7 +448,7 @@ static void __mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpat
 }
 
 /**
- * mmpath_domain_join() - one member more
+ * mmpath_domain_join() - add a member
  * @dom: the domain
  * @ctx: the member
  *
@@ -474,7 +474,7 @@ unlock:
 }
 
 /**
- * mmpath_domain_end_burst() - the driver pauses for a member
+ * mmpath_domain_end_burst() - forget or censor a member's pages, for its driver pauses
  * @dom: the domain
  * @ctx: the member
  *
@@ -501,7 +501,7 @@ void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_domain_saw_others() - its members will tell of accesses that it has not counted
+ * mmpath_domain_saw_others() - note that members tell of accesses that the domain has not counted
  * @dom: the domain; or the other way round
  *
  * Its curve is not made up for in this epoch. Context: takes the domain's lock.
@@ -514,7 +514,7 @@ void mmpath_domain_saw_others(struct mmpath_domain *dom)
 }
 
 /**
- * mmpath_domain_saw() - the epoch of a member is over
+ * mmpath_domain_saw() - add what a member has seen of its epoch
  * @dom: the domain
  * @ctx: the member
  */
@@ -566,7 +566,7 @@ static struct mmpath_counted domain_make_up(struct mmpath_domain *dom)
 }
 
 /**
- * mmpath_domain_close_epoch() - the epoch is over for all members
+ * mmpath_domain_close_epoch() - close the epoch of a domain, for all its members
  * @dom: the domain
  */
 void mmpath_domain_close_epoch(struct mmpath_domain *dom)
@@ -616,7 +616,7 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_domain_set_shift() - a member samples more coarsely now, or less
+ * mmpath_domain_set_shift() - follow a member that samples more coarsely, or less
  * @dom: the domain
  * @shift: it keeps one page in 2^@shift
  * @curve: and one in 2^@curve for its curves
@@ -639,7 +639,7 @@ void mmpath_domain_set_shift(struct mmpath_domain *dom, unsigned int shift,
 }
 
 /**
- * mmpath_domain_policy_acts() - does a policy choose what leaves memory?
+ * mmpath_domain_policy_acts() - tell whether a policy chooses what leaves memory
  * @dom: the domain
  *
  * It may leave that to the kernel for now. Context: takes the domain's lock.
@@ -657,7 +657,7 @@ bool mmpath_domain_policy_acts(struct mmpath_domain *dom)
 }
 
 /**
- * mmpath_domain_refine() - members sample less coarsely
+ * mmpath_domain_refine() - let policies sample less coarsely, as the members do
  * @dom: the domain
  * @shift: the coarsest keeps one page in 2^@shift
  *
@@ -674,7 +674,7 @@ void mmpath_domain_refine(struct mmpath_domain *dom, unsigned int shift)
 }
 
 /**
- * mmpath_domain_forget() - pages of a member were unmapped
+ * mmpath_domain_forget() - forget pages of a member that were unmapped
  * @dom: the domain
  * @ctx: the member
  * @first: page number
@@ -693,7 +693,7 @@ void mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ct
 }
 
 /**
- * mmpath_domain_move() - pages of a member have a new address
+ * mmpath_domain_move() - give pages of a member other numbers
  * @dom: the domain
  * @ctx: the member
  * @from: first page number

@@ -54,7 +54,7 @@ void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
 }
 
 /**
- * mmpath_dropped() - a model has found no memory for a record
+ * mmpath_dropped() - count a record that a model has found no memory for
  * @ctx: whose record it is
  * @why: which model
  *
@@ -231,7 +231,7 @@ static void mmpath_find_spot(struct mmpath_ctx *ctx, struct mmpath_spot *spot, u
 }
 
 /**
- * mmpath_feed_batch() - the way of many records, past the log
+ * mmpath_feed_batch() - feed many records to the models, past the log
  * @ctx: of this context
  * @records: see mmpath_record(); in the order of the accesses
  * @nr: how many
@@ -329,7 +329,7 @@ int mmpath_drain_domain(struct mmpath_domain *dom)
 }
 
 /**
- * mmpath_try_drain() - the same when the log is getting full, without waiting
+ * mmpath_try_drain() - bring the models up to date if the log is getting full, without waiting
  * @ctx: of this context
  *
  * Context: from a fault; trylocks only.
@@ -349,7 +349,7 @@ static unsigned long mmpath_record_of_event(const struct mmpath_event *ev)
 }
 
 /**
- * mmpath_replay() - an access from a recording
+ * mmpath_replay() - log an access from a recording
  * @mm: whose it is from now on
  * @ev: the access
  *

@@ -31,7 +31,7 @@ void mmpath_register_driver(struct mmpath_driver *drv)
 }
 
 /**
- * mmpath_driver() - the driver in use
+ * mmpath_driver() - return the driver in use
  *
  * Return: NULL when there is none. Drivers never go away.
  */
@@ -239,7 +239,7 @@ out:
 }
 
 /**
- * mmpath_driver_lost() - a driver cannot go on
+ * mmpath_driver_lost() - take all contexts from a driver that cannot go on
  * @drv: the driver
  *
  * Its contexts stay, with what is known of them, and get no more records until

@@ -104,60 +104,60 @@ extern const char * const mmpath_stat_names[NR_MMPATH_STATS];
 
 /**
  * struct mmpath_ctx - the context of one tracked mm
- * @ref: readers and workers hold one; the mm another until it is detached
+ * @ref: readers and workers hold references, and the mm one until the context is detached
  * @id: key in the table of contexts; never 0
- * @mm: pinned by mmgrab(); page tables only with mmget_not_zero(), or @alive
- * @alive: held, and the context not gone: nor does the mm go (core.h)
- * @pid: of the owner when it was attached, for tracepoints
- * @tgid: the same in all namespaces; under @lock
+ * @mm: pinned by mmgrab(); for its page tables take a user, or @alive
+ * @alive: while it is held and the context is not gone, the mm is not taken down (core.h)
+ * @pid: of the owner when it was looked up last, for tracepoints
+ * @tgid: of the owner, for readers in any pid namespace; under @lock
  * @node: in a list of contexts that end or change their driver, under mmpath_track_mutex
- * @drv: the driver, NULL between two
- * @old_drv: the one that it loses
- * @drv_data: the driver's
+ * @drv: the driver, NULL between two drivers
+ * @old_drv: the driver that the context loses, while it changes
+ * @drv_data: private data of the driver
  * @shift: one page in 2^shift is tracked (see mmpath_sampled()); curves may be of
  *	fewer (regions.params.shift)
- * @pab_reach: pages the driver filters out, for people to read
- * @number: what the hardware knows the context by, 0 if it does not
- * @resting: and logs nothing for now, to cost less
- * @blind: it rests so often that nobody can tell which of its pages are in use
+ * @pab_reach: pages that the driver filters out
+ * @number: number of the context in hardware, 0 if it has none
+ * @resting: the driver logs nothing for now, to save cost
+ * @blind: the context rests so often that nobody can tell which of its pages are in use
  * @log_lock: protects @log_head and the log's contents at it; innermost
  * @log: ring of @log_size records
  * @log_size: a power of two
- * @log_head: where the next record goes
- * @log_tail: the oldest record that was not drained
- * @log_pages: sampled pages that records stand for which were not drained
- * @name: of its own pages
+ * @log_head: place of the next record
+ * @log_tail: place of the oldest record that was not drained
+ * @log_pages: sampled pages of all records that were not drained
+ * @name: name of the context's own pages, see name.c
  * @name_lock: protects what follows up to @spot; innermost
- * @heir: id that all pages have which are not in @named; 0: that of its own
+ * @heir: id of all pages that are not in @named; 0: the context's own
  * @named: ids of ranges of pages
- * @islands: ranges of its own that were put there, apart from others
- * @spot: the range that was found last there
+ * @islands: number of ranges in @named that are the context's own and have no such neighbour
+ * @spot: the range that was looked up last
  * @lock: protects what follows, and @log_tail
- * @mem: what the models were allocated from
- * @gfp: how: MMPATH_GFP_NOWAIT once it is attached
+ * @mem: allocator of the models
+ * @gfp: how @mem allocates: MMPATH_GFP_NOWAIT once the context is attached
  * @regions: regions and their models
- * @domains: whose merged curve this context is in, in order of address; also
- *	changed under mmpath_mutex only
- * @nr_domains: how many
- * @leaving: all of them, for good
+ * @domains: domains whose merged curves the context is in, in order of address; changed under
+ *	mmpath_mutex as well
+ * @nr_domains: number of @domains
+ * @leaving: the context leaves all domains, for good
  * @kicked: mmpath_kick() was called
- * @attached: the driver has not scanned it yet
- * @hook_ns: spent in the touched hook
- * @fed: pages that records stood for, as many as were in the sample
- * @accesses: that a driver has counted which knows of those that it does not deliver
- * @unseen: there were such, so @accesses say more than the records
- * @stat: like mmpath_stats, of this context
- * @seen: of this epoch, see mmpath_saw()
- * @cost_ns: what tracking has cost so far
- * @own_ns: CPU time of the program in that time, without the cost
- * @epochs: that have ended since it was attached, as long as they are few
+ * @attached: the driver has not scanned the program yet
+ * @hook_ns: CPU time spent in the touched hook
+ * @fed: sampled pages of all records that were drained
+ * @accesses: accesses that hardware has counted since that was taken last
+ * @unseen: accesses were counted that are in no record, so @accesses tell more
+ * @stat: as mmpath_stats, of this context
+ * @seen: how much of this epoch was seen, see mmpath_saw()
+ * @cost_ns: CPU time that tracking has cost the program
+ * @own_ns: CPU time of the program without that cost
+ * @epochs: ended since the context was attached, up to MMPATH_SETTLING_EPOCHS
  * @epoch_cost_ns: @cost_ns of the last epoch
- * @epoch_own_ns: likewise
+ * @epoch_own_ns: @own_ns of the last epoch
  * @records_per_sec: in the last epoch
  * @epoch_records: records when the epoch began
- * @epoch_began: when that was
- * @epoch_cpu_ns: CPU time of the program when it began
- * @idle_epochs: that have ended since it has run
+ * @epoch_began: when the epoch began
+ * @epoch_cpu_ns: CPU time of the program when the epoch began
+ * @idle_epochs: ended since the program has run
  * @rcu: for readers of the table of contexts
  */
 struct mmpath_ctx {

@@ -55,7 +55,7 @@ void mmpath_take_accesses(struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_end_burst() - the driver stops logging for a while
+ * mmpath_end_burst() - close a burst, for the driver stops logging for a while
  * @ctx: of this context; what it logs after the pause is a new burst
  *
  * Context: may sleep; takes ctx->lock.
@@ -341,7 +341,7 @@ void mmpath_sync_again(void)
 }
 
 /**
- * mmpath_on_sync() - who decides what is tracked
+ * mmpath_on_sync() - set what decides which programs are tracked
  * @fn: called in process context when tracking is enabled, on mmpath_request_sync(), at the
  *	end of an epoch on mmpath_sync_again(), and now and then, to call mmpath_track() and
  *	mmpath_untrack()
@@ -354,7 +354,7 @@ void mmpath_on_sync(void (*fn)(void))
 }
 
 /**
- * mmpath_on_epoch() - who wants to know that curves have changed
+ * mmpath_on_epoch() - set what is called when curves have changed
  * @fn: called in process context at the end of each epoch, without locks
  *
  * Context: at boot, before anything can be tracked.

@@ -11,7 +11,7 @@
 #include "core.h"
 
 /**
- * mmpath_owner() - who runs an mm?
+ * mmpath_owner() - return the task that runs an mm
  * @mm: the mm
  *
  * Not a child whose fork is not over: should that fail, its signal_struct is freed at once, and
@@ -38,7 +38,7 @@ static u64 mmpath_group_ns(struct task_struct *leader)
 }
 
 /**
- * mmpath_cpu_ns() - CPU time of a program
+ * mmpath_cpu_ns() - return the CPU time of a program
  * @mm: of the program
  *
  * To the nanosecond, because bursts are short. Context: any but interrupts.
@@ -60,7 +60,7 @@ u64 mmpath_cpu_ns(struct mm_struct *mm)
 }
 
 /**
- * mmpath_is_idle() - has nobody used an mm for some time?
+ * mmpath_is_idle() - tell whether nobody has used an mm for some time
  * @mm: of a program
  * @cpu_ns: mmpath_cpu_ns() at the beginning of that time
  *
@@ -83,7 +83,7 @@ bool mmpath_is_idle(struct mm_struct *mm, u64 cpu_ns)
 }
 
 /**
- * mmpath_major_faults() - how often a program has waited for a page
+ * mmpath_major_faults() - return how often a program has waited for a page
  * @mm: of the program
  *
  * Context: any but interrupts. Return: faults so far; 0 when it has gone.
@@ -116,7 +116,7 @@ static const struct mmpath_driver *mmpath_drv_of(const struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_find_hot() - which pages does the driver take for hot?
+ * mmpath_find_hot() - ask the driver which pages are hot
  * @ctx: the context
  * @page: page numbers
  * @nr: how many

@@ -30,7 +30,7 @@
 #include "core.h"
 
 /**
- * mmpath_name_create() - a name for a context
+ * mmpath_name_create() - give a context its name
  * @ctx: the context, with an id; nobody else knows it
  *
  * Context: any. Return: 0 or -ENOMEM.
@@ -56,7 +56,7 @@ static void mmpath_name_release(struct kref *ref)
 }
 
 /**
- * mmpath_name_destroy() - the end of a context
+ * mmpath_name_destroy() - drop the name of a context
  * @ctx: the context; may have no name yet
  *
  * Context: process context.
@@ -85,7 +85,7 @@ static void mmpath_disinherit(struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_name_inherit() - what a child has is its parent's
+ * mmpath_name_inherit() - let a child know its pages by the names of its parent
  * @ctx: the child's context, with a name; nobody else knows it
  * @parent: its parent's
  *
@@ -137,7 +137,7 @@ static void __mmpath_name_own(struct mmpath_ctx *ctx, u64 first, u64 last)
 }
 
 /**
- * mmpath_name_own() - pages are the program's own from now on
+ * mmpath_name_own() - make pages the program's own
  * @ctx: its context
  * @first: number of the first one
  * @nr: how many
@@ -175,7 +175,7 @@ static void mmpath_name_find(struct mmpath_ctx *ctx, u64 page)
 }
 
 /**
- * mmpath_name_of() - by which name a page is known
+ * mmpath_name_of() - return the id that a page is known by
  * @ctx: whose page it is
  * @page: its number
  *
@@ -208,7 +208,7 @@ static unsigned long mmpath_name_users(struct mmpath_domain *dom, u32 id)
 }
 
 /**
- * mmpath_names_join() - a context joins a domain
+ * mmpath_names_join() - note that a context joins a domain
  * @dom: the domain, whose lock is held
  * @ctx: the context
  */
@@ -242,7 +242,7 @@ void mmpath_names_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx
 }
 
 /**
- * mmpath_names_leave() - a context leaves a domain
+ * mmpath_names_leave() - note that a context leaves a domain
  * @dom: the domain, whose lock is held
  * @ctx: the context
  *

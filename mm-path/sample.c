@@ -26,7 +26,7 @@ static unsigned int mmpath_curve_shift(const struct mmpath_ctx *ctx, unsigned in
 }
 
 /**
- * mmpath_ctx_has_policy() - does somebody decide which of its pages leave memory?
+ * mmpath_ctx_has_policy() - tell whether a policy is told of a context's pages
  * @ctx: the context
  *
  * Context: a hint unless ctx->lock is held.
@@ -42,7 +42,7 @@ bool mmpath_ctx_has_policy(const struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_ctx_policy_acts() - does a policy choose now, or does it leave that to the kernel?
+ * mmpath_ctx_policy_acts() - tell whether a policy chooses now, or leaves that to the kernel
  * @ctx: the context
  *
  * Context: takes the locks of its domains. Called with mmpath_mutex.
@@ -95,7 +95,7 @@ void mmpath_coarsen(struct mmpath_ctx *ctx, unsigned int shift)
 }
 
 /**
- * mmpath_coarsen_curves() - a program may have grown, see mmpath_curve_shift()
+ * mmpath_coarsen_curves() - sample curves more coarsely if a program has grown
  * @ctx: the context, whose lock is held
  */
 void mmpath_coarsen_curves(struct mmpath_ctx *ctx)
@@ -147,7 +147,7 @@ void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 }
 
 /**
- * mmpath_policy_began() - somebody decides now which pages of a domain leave memory
+ * mmpath_policy_began() - fit the samples of a domain's members to a policy that has begun
  * @dom: the domain
  *
  * Its members' curves are of fewer pages from now on, and stay that when the policy ends

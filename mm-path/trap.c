@@ -103,7 +103,7 @@ u64 mmpath_trap_ns(void)
 }
 
 /**
- * mmpath_trap_probes() - is a hint fault to leave its page inaccessible?
+ * mmpath_trap_probes() - decide whether a hint fault leaves its page inaccessible
  * @flags: FAULT_FLAG_* of the fault
  *
  * Not the next one of the CPU, so that the instruction completes.
@@ -139,7 +139,7 @@ static u64 mmpath_ran_ns(u64 now)
 }
 
 /**
- * mmpath_trap_was_hint() - was it a hint fault?
+ * mmpath_trap_was_hint() - tell whether this was a hint fault
  *
  * A thread that moved to another CPU in between is taken for one that had no hint.
  * Context: in a fault; asked once in each. Return: whether it was.

@@ -86,7 +86,7 @@ static void seen_moved(struct mmpath_index *ix, u32 place, u32 id)
 }
 
 /**
- * mmpath_contest_init() - no policy has been better than the kernel's yet
+ * mmpath_contest_init() - begin a contest in which no policy has been better than the kernel's yet
  * @c: the contest
  * @mem: where memory comes from
  * @max_pages: sampled pages each simulation may hold, see mmpath_lirs_init(); three
@@ -192,7 +192,7 @@ static void contest_thin(struct mmpath_contest *c)
 }
 
 /**
- * mmpath_contest_set_size() - how much memory there is
+ * mmpath_contest_set_size() - set how much memory there is
  * @c: the contest
  * @pages: of memory; U64_MAX: not known, nothing is evicted
  * @pab_pages: of them those that no policy may evict, since they are in use
@@ -238,7 +238,7 @@ static int sim_touch(struct mmpath_lirs *l, u64 page)
 }
 
 /**
- * __mmpath_contest_touch() - a page of the sample was touched
+ * __mmpath_contest_touch() - note the touch of a page that is in the sample
  * @c: the contest
  * @page: its number
  *
@@ -268,7 +268,7 @@ int __mmpath_contest_touch(struct mmpath_contest *c, u64 page)
 }
 
 /**
- * mmpath_contest_forget() - pages were unmapped
+ * mmpath_contest_forget() - forget pages that were unmapped
  * @c: the contest
  * @first: first page
  * @nr: pages
@@ -283,7 +283,7 @@ void mmpath_contest_forget(struct mmpath_contest *c, u64 first, u64 nr)
 }
 
 /**
- * mmpath_contest_move() - pages got other numbers (mremap)
+ * mmpath_contest_move() - give pages other numbers (mremap)
  * @c: the contest
  * @from: first page
  * @to: its new number
@@ -305,7 +305,7 @@ int mmpath_contest_move(struct mmpath_contest *c, u64 from, u64 to, u64 nr)
 }
 
 /**
- * mmpath_contest_set_shift() - another sample of the pages is touched from now on
+ * mmpath_contest_set_shift() - set which sample of the pages is touched from now on
  * @c: the contest
  * @shift: one page in 2^@shift, finer or coarser than before
  *
@@ -499,7 +499,7 @@ void mmpath_contest_close_epoch(struct mmpath_contest *c)
 }
 
 /**
- * mmpath_contest_winner() - the policy to use
+ * mmpath_contest_winner() - return the policy to use
  * @c: the contest
  *
  * Return: MMPATH_POLICY_KERNEL unless another one misses less.
@@ -510,7 +510,7 @@ enum mmpath_contestant mmpath_contest_winner(const struct mmpath_contest *c)
 }
 
 /**
- * mmpath_contest_bytes() - memory a contest takes
+ * mmpath_contest_bytes() - return the memory that a contest takes
  * @c: the contest
  *
  * Return: bytes, everything included.

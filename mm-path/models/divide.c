@@ -65,7 +65,7 @@ static u64 fair_rate(const struct mmpath_share *s, u32 steps)
 }
 
 /**
- * mmpath_share_rate() - the miss rate that a share's curve promises
+ * mmpath_share_rate() - return the miss rate that a share's curve promises
  * @s: the share
  * @steps: with so much memory
  *
@@ -77,7 +77,7 @@ u64 mmpath_share_rate(const struct mmpath_share *s, u32 steps)
 }
 
 /**
- * mmpath_share_hull() - the curve of who replaces better than LRU
+ * mmpath_share_hull() - turn the curve of LRU into that of a better policy
  * @s: the share
  *
  * LIRS keeps a part of a loop in memory, and of two loops the one that fits: instead of
@@ -106,7 +106,7 @@ void mmpath_share_hull(struct mmpath_share *s)
 }
 
 /**
- * mmpath_gives() - is who has more than it should one of those to take from?
+ * mmpath_gives() - tell whether one that has more than its target is among those to take from
  * @mine: pages that it has above its target
  * @most: the same of who has most
  * @takes: pages that may be taken from it at once
@@ -121,7 +121,7 @@ bool mmpath_gives(long mine, long most, long takes)
 }
 
 /**
- * mmpath_share_window() - what a share misses is what it has missed of late
+ * mmpath_share_window() - update the curve of a share with the misses of an epoch
  * @s: the share
  * @window: MMPATH_STEPS + 1 figures to remember that by; 0 in the beginning
  * @m: the curve, of which the last epoch is added to the window
@@ -578,7 +578,7 @@ static u32 move(struct mmpath_share *const *shares, unsigned int nr, u32 total, 
 }
 
 /**
- * mmpath_divide() - divide memory among those who share it
+ * mmpath_divide() - divide memory among cgroups that share it
  * @shares: with their curves and bounds; .steps is what each has, and gets
  * @nr: how many
  * @mode: what for

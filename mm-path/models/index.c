@@ -160,7 +160,7 @@ void mmpath_vec_free(struct mmpath_vec *v, struct mmpath_mem *mem)
 }
 
 /**
- * mmpath_vec_bytes() - memory an array takes
+ * mmpath_vec_bytes() - return the memory that an array takes
  * @v: the array
  *
  * Return: bytes, the struct not included.
@@ -326,7 +326,7 @@ static void chunk_put(struct mmpath_index *ix, u32 chunk)
 }
 
 /**
- * mmpath_index_init() - an empty index
+ * mmpath_index_init() - make an empty index
  * @ix: the index
  * @mem: where memory comes from
  * @shift: one page in 2^@shift is sampled
@@ -366,7 +366,7 @@ void mmpath_index_destroy(struct mmpath_index *ix)
 }
 
 /**
- * mmpath_index_bytes() - memory an index takes
+ * mmpath_index_bytes() - return the memory that an index takes
  * @ix: the index
  *
  * Return: bytes, the struct not included.
@@ -426,7 +426,7 @@ u32 mmpath_index_get(struct mmpath_index *ix, u64 page)
 }
 
 /**
- * mmpath_index_page() - the sampled page of a block
+ * mmpath_index_page() - return the sampled page of a block
  * @ix: the index
  * @id: of a block that has a value
  *

@@ -368,7 +368,7 @@ static void lirs_moved(struct mmpath_index *ix, u32 place, u32 id)
 }
 
 /**
- * mmpath_lirs_init() - an empty memory, of a size that is not known yet
+ * mmpath_lirs_init() - make an empty memory, of a size that is not known yet
  * @l: the model
  * @mem: where memory comes from
  * @max_pages: sampled pages it may hold, ghosts among them, at least 1; it takes at
@@ -426,7 +426,7 @@ void mmpath_lirs_reset(struct mmpath_lirs *l, unsigned int shift)
 }
 
 /**
- * mmpath_lirs_set_size() - how much memory there is, and the policy
+ * mmpath_lirs_set_size() - set how much memory there is, and the policy
  * @l: the model
  * @size: pages (not sampled ones); U64_MAX: not known, all pages become LIR
  * @hirs: of them those for HIR pages; @size for LRU
@@ -451,7 +451,7 @@ static bool becomes_lir(const struct mmpath_lirs *l, const struct node *node)
 }
 
 /**
- * __mmpath_lirs_touch() - a page of the sample was touched, and is in memory from now on
+ * __mmpath_lirs_touch() - note the touch of a page of the sample, which is in memory from now on
  * @l: the model
  * @page: its number
  *
@@ -501,7 +501,7 @@ static void leave_memory(struct mmpath_lirs *l, u32 place)
 }
 
 /**
- * mmpath_lirs_victim() - a page leaves memory
+ * mmpath_lirs_victim() - choose a page to leave memory
  * @l: the model
  * @page: returns which one: the last of Q, or if Q is empty the LIR page whose last
  *	touch is longest ago
@@ -523,7 +523,7 @@ bool mmpath_lirs_victim(struct mmpath_lirs *l, u64 *page)
 }
 
 /**
- * mmpath_lirs_evicted() - a page left memory that was no victim of this model
+ * mmpath_lirs_evicted() - note that a page left memory which was no victim of this model
  * @l: the model
  * @page: its number; nothing is done if it is not in memory as far as @l knows
  */
@@ -536,7 +536,7 @@ void mmpath_lirs_evicted(struct mmpath_lirs *l, u64 page)
 }
 
 /**
- * mmpath_lirs_keep() - a victim did not leave memory after all
+ * mmpath_lirs_keep() - take back a victim that did not leave memory
  * @l: the model
  * @page: its number; nothing is done if it has been touched meanwhile
  *
@@ -559,7 +559,7 @@ void mmpath_lirs_keep(struct mmpath_lirs *l, u64 page)
 }
 
 /**
- * __mmpath_lirs_resident() - is a page of the sample in memory?
+ * __mmpath_lirs_resident() - tell whether a page of the sample is in memory
  * @l: the model
  * @page: its number
  *
@@ -573,7 +573,7 @@ bool __mmpath_lirs_resident(struct mmpath_lirs *l, u64 page)
 }
 
 /**
- * mmpath_lirs_forget() - pages were unmapped
+ * mmpath_lirs_forget() - forget pages that were unmapped
  * @l: the model
  * @first: first page
  * @nr: pages
@@ -585,7 +585,7 @@ void mmpath_lirs_forget(struct mmpath_lirs *l, u64 first, u64 nr)
 }
 
 /**
- * mmpath_lirs_move() - pages got other numbers (mremap)
+ * mmpath_lirs_move() - give pages other numbers (mremap)
  * @l: the model
  * @from: first page
  * @to: its new number
@@ -692,7 +692,7 @@ int mmpath_lirs_refine(struct mmpath_lirs *l, unsigned int shift)
 }
 
 /**
- * mmpath_lirs_bytes() - memory a model takes
+ * mmpath_lirs_bytes() - return the memory that a model takes
  * @l: the model
  *
  * Return: bytes, everything included.

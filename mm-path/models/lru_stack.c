@@ -388,7 +388,7 @@ static void stack_moved(struct mmpath_index *ix, u32 place, u32 id)
 }
 
 /**
- * mmpath_stack_init() - an empty LRU stack
+ * mmpath_stack_init() - make an empty LRU stack
  * @s: the stack
  * @mem: where memory comes from
  * @max_pages: sampled pages it may hold, 0 for no limit; with a limit it
@@ -496,7 +496,7 @@ static s64 stack_raise(struct mmpath_stack *s, u32 id, u32 *place)
 }
 
 /**
- * __mmpath_stack_touch() - a page of the sample was touched
+ * __mmpath_stack_touch() - note the touch of a page that is in the sample
  * @s: the stack
  * @page: its number
  *
@@ -529,7 +529,7 @@ s64 __mmpath_stack_touch(struct mmpath_stack *s, u64 page)
 }
 
 /**
- * mmpath_stack_prefetch() - pages will be touched soon
+ * mmpath_stack_prefetch() - load the places of pages that will be touched soon
  * @s: the stack
  * @page: their numbers
  * @nr: how many; those after the first MMPATH_PREFETCH are ignored
@@ -563,7 +563,7 @@ void mmpath_stack_prefetch(const struct mmpath_stack *s, const u64 *page, unsign
 }
 
 /**
- * mmpath_stack_forget() - pages were unmapped
+ * mmpath_stack_forget() - forget pages that were unmapped
  * @s: the stack
  * @first: first page
  * @nr: pages
@@ -579,7 +579,7 @@ void mmpath_stack_forget(struct mmpath_stack *s, u64 first, u64 nr)
 }
 
 /**
- * mmpath_stack_move() - pages got other numbers (mremap)
+ * mmpath_stack_move() - give pages other numbers (mremap)
  * @s: the stack
  * @from: first page
  * @to: its new number
@@ -622,7 +622,7 @@ int mmpath_stack_set_shift(struct mmpath_stack *s, unsigned int shift)
 }
 
 /**
- * mmpath_stack_footprint() - pages ever touched and not forgotten
+ * mmpath_stack_footprint() - return the number of pages touched and not forgotten
  * @s: the stack
  *
  * Return: pages; an estimate if the stack is sampled.
@@ -633,7 +633,7 @@ u64 mmpath_stack_footprint(const struct mmpath_stack *s)
 }
 
 /**
- * mmpath_stack_bytes() - memory a stack takes
+ * mmpath_stack_bytes() - return the memory that a stack takes
  * @s: the stack
  *
  * Return: bytes, everything included.
@@ -664,7 +664,7 @@ static bool log_next(const struct mmpath_stack *s, u32 pos, u64 *page)
 }
 
 /**
- * mmpath_stack_bottom() - the least recently touched page
+ * mmpath_stack_bottom() - find the least recently touched page
  * @s: the stack
  * @page: where to put its number
  *
@@ -676,7 +676,7 @@ bool mmpath_stack_bottom(const struct mmpath_stack *s, u64 *page)
 }
 
 /**
- * mmpath_stack_above() - the next more recently touched page
+ * mmpath_stack_above() - find the next more recently touched page
  * @s: the stack
  * @page: a page; replaced by the one above it
  *

@@ -190,7 +190,7 @@ bool mmpath_stack_bottom(const struct mmpath_stack *s, u64 *page);
 bool mmpath_stack_above(const struct mmpath_stack *s, u64 *page);
 
 /**
- * mmpath_stack_touch() - a page was touched
+ * mmpath_stack_touch() - note the touch of a page
  * @s: the stack
  * @page: its number
  *
@@ -230,7 +230,7 @@ int mmpath_mru_set_shift(struct mmpath_mru *s, unsigned int shift);
 void mmpath_mru_reset(struct mmpath_mru *s, unsigned int shift);
 
 /**
- * mmpath_mru_touch() - a page was touched
+ * mmpath_mru_touch() - note the touch of a page
  * @s: the stack
  * @page: its number
  *
@@ -312,7 +312,7 @@ void mmpath_mrc_reset(struct mmpath_mrc *m);
 void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight);
 
 /**
- * mmpath_mrc_begin() - a touch that is not counted, for it ends no interval that was seen
+ * mmpath_mrc_begin() - note a touch that is not counted, for it ends no interval that was seen
  * @m: the curve
  * @weight: touches it stands for
  */
@@ -500,7 +500,7 @@ void mmpath_regions_close_epoch(struct mmpath_regions *rs);
 	for ((i) = 0; ((region) = mmpath_regions_next((rs), &(i))); (i)++)
 
 /**
- * mmpath_regions_find() - the region of a page
+ * mmpath_regions_find() - find the region of a page
  * @rs: the regions
  * @page: its number
  *
@@ -514,7 +514,7 @@ static inline struct mmpath_region *mmpath_regions_find(struct mmpath_regions *r
 }
 
 /**
- * mmpath_region_shift() - the sample of a region
+ * mmpath_region_shift() - return the sample of a region
  * @rs: the regions
  * @region: one of them
  *
@@ -527,7 +527,7 @@ static inline unsigned int mmpath_region_shift(const struct mmpath_regions *rs,
 }
 
 /**
- * mmpath_regions_touch() - a page was touched
+ * mmpath_regions_touch() - note the touch of a page
  * @rs: the regions
  * @page: its number
  *
@@ -586,7 +586,7 @@ int mmpath_lirs_refine(struct mmpath_lirs *l, unsigned int shift);
 size_t mmpath_lirs_bytes(const struct mmpath_lirs *l);
 
 /**
- * mmpath_lirs_touch() - a page was touched, and is in memory from now on
+ * mmpath_lirs_touch() - note the touch of a page, which is in memory from now on
  * @l: the model
  * @page: its number
  *
@@ -598,7 +598,7 @@ static inline int mmpath_lirs_touch(struct mmpath_lirs *l, u64 page)
 }
 
 /**
- * mmpath_lirs_resident() - is a page in memory?
+ * mmpath_lirs_resident() - tell whether a page is in memory
  * @l: the model
  * @page: its number
  *
@@ -657,7 +657,7 @@ enum mmpath_contestant mmpath_contest_winner(const struct mmpath_contest *c);
 size_t mmpath_contest_bytes(const struct mmpath_contest *c);
 
 /**
- * mmpath_contest_touch() - a page was touched
+ * mmpath_contest_touch() - note the touch of a page
  * @c: the contest
  * @page: its number
  *
@@ -767,7 +767,7 @@ u64 mmpath_pool_has(const struct mmpath_pool *pool);
 u64 mmpath_pools_known(const struct mmpath_pools *ps);
 
 /**
- * mmpath_pools_touch() - a page was touched, and is in memory from now on
+ * mmpath_pools_touch() - note the touch of a page, which is in memory from now on
  * @ps: the pools
  * @key: of its region
  * @page: its number

@@ -54,7 +54,7 @@ static size_t bins_bytes(u32 nr)
 }
 
 /**
- * mmpath_mrc_init() - an empty curve
+ * mmpath_mrc_init() - make an empty curve
  * @m: the curve
  * @mem: where memory comes from
  * @group_pages: resolution, a power of two
@@ -228,7 +228,7 @@ void mmpath_mrc_make_room(struct mmpath_mrc *m, u64 pages)
 }
 
 /**
- * mmpath_mrc_censor() - a burst has ended
+ * mmpath_mrc_censor() - count the intervals that are open when a burst ends
  * @m: the curve
  * @pages: on the stack, all of them touched in the burst
  *
@@ -349,7 +349,7 @@ static bool nearer(u64 x, u64 a, u64 b)
 }
 
 /**
- * mmpath_unseen_close() - the epoch is over: was it one that only first touches were counted in?
+ * mmpath_unseen_close() - note an epoch in which only first touches were counted
  * @u: the epochs like that before it
  * @seen: how much there was in this one
  * @c: what was counted; sets .moved
@@ -380,7 +380,7 @@ void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen
 }
 
 /**
- * mmpath_mrc_make_up() - as much is counted in this epoch as there was
+ * mmpath_mrc_make_up() - scale the counts of an epoch to what there was in it
  * @m: the curve
  * @seen: how much there was
  * @c: what the curves of the same accesses have counted, this one among them
@@ -424,7 +424,7 @@ static void bin_close(struct mmpath_mrc_bin *bin)
 }
 
 /**
- * mmpath_mrc_close_epoch() - an epoch is over
+ * mmpath_mrc_close_epoch() - close an epoch
  * @m: the curve
  */
 void mmpath_mrc_close_epoch(struct mmpath_mrc *m)
@@ -480,7 +480,7 @@ static u64 misses_censored(const struct mmpath_mrc *m, enum mmpath_mrc_window w,
 }
 
 /**
- * mmpath_mrc_misses() - lambda
+ * mmpath_mrc_misses() - return lambda of an amount of memory
  * @m: the curve
  * @w: in which time
  * @pages: with so much memory
@@ -503,7 +503,7 @@ u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 
 }
 
 /**
- * mmpath_mrc_walk() - begin at no memory at all
+ * mmpath_mrc_walk() - begin a walk at no memory at all
  * @walk: of this curve
  * @m: the curve
  * @w: in which time
@@ -523,7 +523,7 @@ void mmpath_mrc_walk(struct mmpath_mrc_walk *walk, const struct mmpath_mrc *m,
 }
 
 /**
- * mmpath_mrc_step() - a point of the curve, and on by group_pages
+ * mmpath_mrc_step() - return a point of the curve, and go on by group_pages
  * @walk: on the way; the curve has not changed since
  *
  * Return: what mmpath_mrc_misses() would, but for that it adds up all bins each time.
@@ -589,7 +589,7 @@ static void mrc_take_point(struct mmpath_mrc_walk *walk, u64 group,
 }
 
 /**
- * mmpath_mrc_points() - a bounded number of points of the curve
+ * mmpath_mrc_points() - fill in a bounded number of points of the curve
  * @m: the curve
  * @end: the size of the last one, a multiple of group_pages
  * @points: room for MMPATH_MRC_POINTS of them
@@ -621,7 +621,7 @@ static bool bin_counts(const struct mmpath_mrc *m, u32 i)
 }
 
 /**
- * mmpath_mrc_end() - where the curve has come down
+ * mmpath_mrc_end() - return where the curve has come down
  * @m: the curve
  *
  * Return: the memory, in pages, with which no touch but first ones missed so
@@ -638,7 +638,7 @@ u64 mmpath_mrc_end(const struct mmpath_mrc *m)
 }
 
 /**
- * mmpath_mrc_cold() - first touches
+ * mmpath_mrc_cold() - return the number of first touches
  * @m: the curve
  * @w: in which time
  */
@@ -648,7 +648,7 @@ u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
 }
 
 /**
- * mmpath_mrc_records() - all touches, the first ones included
+ * mmpath_mrc_records() - return the number of all touches, the first ones included
  * @m: the curve
  * @w: in which time
  */

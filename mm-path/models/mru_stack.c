@@ -89,7 +89,7 @@ static void mru_coarsen(struct mmpath_mru *s)
 }
 
 /**
- * mmpath_mru_init() - an empty MRU stack
+ * mmpath_mru_init() - make an empty MRU stack
  * @s: the stack
  * @mem: where memory comes from
  * @max_pages: sampled pages it may hold, at least 1; it halves its sample when
@@ -170,7 +170,7 @@ static s64 mru_add(struct mmpath_mru *s, u64 page)
 }
 
 /**
- * __mmpath_mru_touch() - a page of the sample was touched
+ * __mmpath_mru_touch() - note the touch of a page that is in the sample
  * @s: the stack
  * @page: its number
  *
@@ -194,7 +194,7 @@ s64 __mmpath_mru_touch(struct mmpath_mru *s, u64 page)
 }
 
 /**
- * mmpath_mru_forget() - pages were unmapped
+ * mmpath_mru_forget() - forget pages that were unmapped
  * @s: the stack
  * @first: first page
  * @nr: pages
@@ -206,7 +206,7 @@ void mmpath_mru_forget(struct mmpath_mru *s, u64 first, u64 nr)
 }
 
 /**
- * mmpath_mru_move() - pages got other numbers (mremap)
+ * mmpath_mru_move() - give pages other numbers (mremap)
  * @s: the stack
  * @from: first page
  * @to: its new number
@@ -227,7 +227,7 @@ int mmpath_mru_move(struct mmpath_mru *s, u64 from, u64 to, u64 nr)
 }
 
 /**
- * mmpath_mru_bytes() - memory a stack takes
+ * mmpath_mru_bytes() - return the memory that a stack takes
  * @s: the stack
  *
  * Return: bytes, everything included.

@@ -53,7 +53,7 @@
 #define MOVES		8U		/* steps an epoch, of MMPATH_STEPS */
 
 /**
- * mmpath_pool_has() - memory of a region
+ * mmpath_pool_has() - return the memory of a region
  * @pool: its pool
  *
  * Return: pages, not sampled ones, that are in memory as far as is known.
@@ -99,7 +99,7 @@ static void pool_free(struct mmpath_pools *ps, struct mmpath_pool *pool)
 }
 
 /**
- * mmpath_pools_init() - a memory that no region has anything of yet
+ * mmpath_pools_init() - make a memory that no region has anything of yet
  * @ps: the pools
  * @mem: where memory comes from
  * @max_pages: sampled pages in each, see mmpath_lirs_init()
@@ -136,7 +136,7 @@ void mmpath_pools_destroy(struct mmpath_pools *ps)
 }
 
 /**
- * mmpath_pools_find() - the pool of a region
+ * mmpath_pools_find() - find the pool of a region
  * @ps: the pools
  * @key: of the region
  *
@@ -183,7 +183,7 @@ static void pools_align(struct mmpath_pools *ps)
 }
 
 /**
- * __mmpath_pools_touch() - a page of the sample was touched, and is in memory from now on
+ * __mmpath_pools_touch() - note the touch of a page of the sample, which is in memory from now on
  * @ps: the pools
  * @key: of its region
  * @page: its number
@@ -221,7 +221,7 @@ static bool gives_before(const struct mmpath_pool *a, const struct mmpath_pool *
 }
 
 /**
- * mmpath_pools_victim() - a page leaves memory
+ * mmpath_pools_victim() - choose a page to leave memory
  * @ps: the pools
  * @page: returns which one
  * @key: and of which region
@@ -242,7 +242,7 @@ bool mmpath_pools_victim(struct mmpath_pools *ps, u64 *page, u64 *key)
 }
 
 /**
- * mmpath_pools_keep() - a victim did not leave memory after all
+ * mmpath_pools_keep() - take back a victim that did not leave memory
  * @ps: the pools
  * @key: of its region
  * @page: its number
@@ -261,7 +261,7 @@ void mmpath_pools_keep(struct mmpath_pools *ps, u64 key, u64 page)
 }
 
 /**
- * mmpath_pools_forget() - pages were unmapped
+ * mmpath_pools_forget() - forget pages that were unmapped
  * @ps: the pools
  * @first: first page
  * @nr: pages
@@ -275,7 +275,7 @@ void mmpath_pools_forget(struct mmpath_pools *ps, u64 first, u64 nr)
 }
 
 /**
- * mmpath_pools_move() - pages got other numbers (mremap)
+ * mmpath_pools_move() - give pages other numbers (mremap)
  * @ps: the pools
  * @from: first page
  * @to: its new number
@@ -355,7 +355,7 @@ static void pools_set_step(struct mmpath_pools *ps)
 }
 
 /**
- * mmpath_pools_set_size() - how much memory there is
+ * mmpath_pools_set_size() - set how much memory there is
  * @ps: the pools
  * @pages: of memory
  * @pab_pages: of them those that no policy may evict, since they are in use
@@ -402,7 +402,7 @@ static void pool_choose(struct mmpath_pools *ps, struct mmpath_pool *pool,
 }
 
 /**
- * mmpath_pools_judge() - the epoch of a region is over
+ * mmpath_pools_judge() - choose the policy of a region, whose epoch is over
  * @ps: the pools
  * @key: of the region; nothing is done if it has no pool
  * @lru: its curve under LRU
@@ -448,7 +448,7 @@ static void pool_set_bounds(const struct mmpath_pools *ps, struct mmpath_pool *p
 }
 
 /**
- * mmpath_pools_close_epoch() - the epoch is over for all regions
+ * mmpath_pools_close_epoch() - close the epoch of all regions
  * @ps: the pools; those of all regions have been judged
  *
  * Divides memory among them (thesis 4.3.1, "Allocating Memory to Regions").
@@ -481,7 +481,7 @@ void mmpath_pools_close_epoch(struct mmpath_pools *ps)
 }
 
 /**
- * mmpath_pools_known() - pages that are in memory, as far as is known
+ * mmpath_pools_known() - return how many pages are known to be in memory
  * @ps: the pools
  *
  * Return: pages, not sampled ones.

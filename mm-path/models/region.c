@@ -376,7 +376,7 @@ static void region_shrink(struct mmpath_regions *rs, u32 i, u64 first, u64 nr)
 }
 
 /**
- * mmpath_regions_init() - an address space with nothing but the rest region
+ * mmpath_regions_init() - make an address space with nothing but the rest region
  * @rs: the regions
  * @mem: where memory comes from
  * @params: for all regions; copied
@@ -428,7 +428,7 @@ void mmpath_regions_destroy(struct mmpath_regions *rs)
 }
 
 /**
- * mmpath_regions_copy() - the regions of a child process
+ * mmpath_regions_copy() - copy the regions for a child process
  * @dst: of the child, just initialized
  * @src: of its parent
  *
@@ -486,7 +486,7 @@ static bool extend_brk(struct mmpath_regions *rs, u64 first, u64 nr)
 }
 
 /**
- * mmpath_regions_map() - a mapping was made
+ * mmpath_regions_map() - note a mapping
  * @rs: the regions
  * @first: its first page
  * @nr: its pages
@@ -575,7 +575,7 @@ static u32 extents_take(struct mmpath_regions *rs, u64 first, u64 end)
 }
 
 /**
- * mmpath_regions_unmap() - a range was unmapped
+ * mmpath_regions_unmap() - note that a range was unmapped
  * @rs: the regions
  * @first: its first page
  * @nr: its pages
@@ -625,7 +625,7 @@ int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr)
 }
 
 /**
- * mmpath_regions_forget() - what was in a range is no more, but it stays mapped
+ * mmpath_regions_forget() - forget what was in a range that stays mapped
  * @rs: the regions
  * @first: its first page
  * @nr: its pages
@@ -720,7 +720,7 @@ static bool ranges_overlap(u64 a, u64 nr_a, u64 b, u64 nr_b)
 }
 
 /**
- * mmpath_regions_move() - mremap()
+ * mmpath_regions_move() - note an mremap()
  * @rs: the regions
  * @from: old first page
  * @nr_from: old size; 0 if the mapping was doubled
@@ -870,7 +870,7 @@ static int region_touch(struct mmpath_regions *rs, struct mmpath_region *region,
 }
 
 /**
- * mmpath_region_touch() - a page was touched
+ * mmpath_region_touch() - note the touch of a page
  * @rs: the regions
  * @region: its region, see mmpath_regions_find()
  * @page: its number
@@ -894,7 +894,7 @@ int mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region,
 }
 
 /**
- * mmpath_regions_prefetch() - records that mmpath_regions_touch() will get
+ * mmpath_regions_prefetch() - load the places of pages that mmpath_regions_touch() will get
  * @rs: the regions
  * @page: their numbers
  * @nr: how many; best in batches of MMPATH_PREFETCH
@@ -917,7 +917,7 @@ void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigne
 }
 
 /**
- * mmpath_regions_set_shift() - the driver samples more coarsely
+ * mmpath_regions_set_shift() - sample more coarsely in all regions
  * @rs: the regions
  * @shift: one page in 2^@shift from now on
  *
@@ -986,7 +986,7 @@ static void region_end_burst(struct mmpath_region *region)
 }
 
 /**
- * mmpath_regions_end_burst() - the driver pauses
+ * mmpath_regions_end_burst() - close a burst in all regions, for the driver pauses
  * @rs: the regions
  *
  * What is on the stacks says nothing about the next burst: it is taken into
@@ -1005,7 +1005,7 @@ void mmpath_regions_end_burst(struct mmpath_regions *rs)
 }
 
 /**
- * mmpath_regions_close_epoch() - an epoch is over, for all curves
+ * mmpath_regions_close_epoch() - close an epoch of all curves
  * @rs: the regions; @rs->seen tells how much of it was seen
  */
 void mmpath_regions_close_epoch(struct mmpath_regions *rs)

@@ -142,7 +142,7 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 }
 
 /**
- * mmpath_judge() - may reclaim take from a cgroup?
+ * mmpath_judge() - decide whether reclaim may take from a cgroup
  * @target: of reclaim
  * @memcg: a cgroup below it, or @target itself
  * @takes: pages that it may take from it at once
@@ -439,7 +439,7 @@ static void mmpath_balancer_epoch(struct mmpath_balancer *b)
 }
 
 /**
- * mmpath_balance_epoch() - curves have changed: look at all targets again
+ * mmpath_balance_epoch() - set all targets anew, for curves have changed
  *
  * Context: process; mmpath_memcg_mutex is held. Takes the locks of domains.
  */
@@ -464,7 +464,7 @@ static struct mmpath_balancer *mmpath_balancer_of(const struct mem_cgroup *memcg
 }
 
 /**
- * mmpath_sharer_init() - a cgroup that may share in the memory of its parent
+ * mmpath_sharer_init() - prepare a cgroup to share in the memory of its parent
  * @s: what is to be known of it
  * @memcg: the cgroup; like @dom it stays until mmpath_sharer_leave()
  * @dom: has its curve
@@ -480,7 +480,7 @@ void mmpath_sharer_init(struct mmpath_sharer *s, struct mem_cgroup *memcg,
 }
 
 /**
- * mmpath_sharer_join() - take part, if the parent is balanced
+ * mmpath_sharer_join() - take part in balancing, if the parent is balanced
  * @s: a cgroup with a curve
  *
  * Of more than MMPATH_MAX_SHARERS the last do not, until others have left: called again with
@@ -507,7 +507,7 @@ static void mmpath_sharer_unlink(struct mmpath_sharer *s)
 }
 
 /**
- * mmpath_sharer_leave() - take part no more
+ * mmpath_sharer_leave() - stop taking part in balancing
  * @s: who may be freed then
  *
  * Context: may sleep, for reclaim that is looking at it; mmpath_memcg_mutex is held.
@@ -548,7 +548,7 @@ static void mmpath_balancer_destroy(struct mmpath_balancer *b)
 }
 
 /**
- * mmpath_set_balance() - for what a cgroup's memory is divided among its children
+ * mmpath_set_balance() - set for what a cgroup's memory is divided among its children
  * @memcg: the cgroup
  * @mode: from now on
  *
@@ -573,7 +573,7 @@ int mmpath_set_balance(struct mem_cgroup *memcg, enum mmpath_balance mode)
 }
 
 /**
- * mmpath_balance_reap() - let cgroups go that are removed, or have lost their files
+ * mmpath_balance_reap() - drop cgroups that are removed, or have lost their files
  *
  * Context: may sleep; mmpath_memcg_mutex is held.
  */
@@ -602,7 +602,7 @@ enum mmpath_balance mmpath_balance_mode(const struct mem_cgroup *memcg)
 }
 
 /**
- * mmpath_show_balance_stat() - print what came of it
+ * mmpath_show_balance_stat() - print the statistics of a balanced cgroup
  * @m: where to
  * @memcg: whose memory is divided
  *
@@ -659,7 +659,7 @@ void mmpath_show_target(struct seq_file *m, const struct mmpath_sharer *s)
 }
 
 /**
- * mmpath_show_predictions() - print how good they were
+ * mmpath_show_predictions() - print what curves have promised, and what came
  * @m: where to
  * @s: of this cgroup
  *

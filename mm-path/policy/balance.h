@@ -19,25 +19,25 @@ struct mmpath_balancer;
 /**
  * struct mmpath_sharer - a cgroup that may share in the memory of its parent
  * @node: in the list of its balancer, under mmpath_memcg_mutex and SRCU
- * @balancer: of its parent, NULL if there is none
- * @memcg: the cgroup; who made it keeps it and the domain longer than this
- * @dom: has its curve
- * @share: what it has, in steps, and its curve
- * @target: the same in pages, PAGE_COUNTER_MAX: none; read by reclaim
- * @refused: times in this epoch that reclaim could not take from it
- * @stuck: it refused often; counts down each epoch
- * @epochs: in which it was looked at since the step changed
- * @believed: its curve is known, and does not contradict what came
- * @window: misses at each number of steps, of late; fixed point
- * @came: likewise pages that came back
- * @explained: of them those that its curve has as misses, with what it @had
+ * @balancer: of the parent, NULL if the parent is not balanced
+ * @memcg: the cgroup; the creator of the sharer keeps it and @dom longer than this
+ * @dom: domain of the cgroup, with its curve
+ * @share: steps of memory that the cgroup has, and its curve in steps
+ * @target: @share in pages, PAGE_COUNTER_MAX: none; read by reclaim
+ * @refused: times in this epoch that reclaim could not take from the cgroup
+ * @stuck: epochs in which the cgroup still counts as one that cannot give
+ * @epochs: in which the cgroup was looked at since the step changed
+ * @believed: the curve is known, and agrees with the pages that came back
+ * @window: recent misses at each number of steps; fixed point
+ * @came: recent pages that came back; fixed point
+ * @explained: recent pages that came back and that the curve has as misses; fixed point
  * @had: steps at the end of the epoch before
- * @cpu_window: and its running time, us
- * @cpu_us: and all of it
- * @refaults: pages that came back, so far
+ * @cpu_window: recent CPU time, us; fixed point
+ * @cpu_us: CPU time so far, us
+ * @refaults: pages that came back so far
  * @promise: misses that the curve promises for the next epoch
- * @predicted: all promises
- * @measured: and what came
+ * @predicted: sum of all promises
+ * @measured: pages that came back in the epochs of these promises
  */
 struct mmpath_sharer {
 	struct list_head node;

@@ -21,7 +21,7 @@ static void mmpath_copy_counter(struct page_counter *to, struct page_counter *of
 }
 
 /**
- * mmpath_protected() - do memory.min or memory.low keep all that a cgroup has from reclaim?
+ * mmpath_protected() - tell whether memory.min or memory.low keep all of a cgroup from reclaim
  * @memcg: the cgroup
  * @target: reclaim is in this one; @memcg itself, or above it
  *

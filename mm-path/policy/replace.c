@@ -927,7 +927,7 @@ static struct mmpath_replacer *mmpath_replacer_of(struct mmpath_domain *dom)
 }
 
 /**
- * mmpath_set_replace() - who decides which pages of a cgroup leave memory
+ * mmpath_set_replace() - set which policy decides what leaves memory
  * @dom: the cgroup's domain
  * @memcg: the cgroup; stays until the mode is MMPATH_MODE_NONE again
  * @mode: from now on
@@ -989,7 +989,7 @@ const struct mmpath_pool *mmpath_replace_pool(struct mmpath_domain *dom,
 }
 
 /**
- * mmpath_replaces_well() - does somebody choose better than LRU what leaves memory?
+ * mmpath_replaces_well() - tell whether a policy chooses better than LRU what leaves memory
  * @dom: of this domain's
  *
  * Context: may sleep.
@@ -1018,7 +1018,7 @@ static const char *mmpath_policy_name(const struct mmpath_replacer *r)
 }
 
 /**
- * mmpath_show_replace() - print what came of replacement
+ * mmpath_show_replace() - print the statistics of replacement
  * @m: where to
  * @dom: of this domain
  */

@@ -49,36 +49,36 @@ struct mmpath_batch {
 /**
  * struct mmpath_replacer - replacement in one cgroup
  * @node: in mmpath_replacers, under mmpath_replace_mutex and SRCU
- * @dom: the domain whose accesses it sees
- * @memcg: the cgroup; who made the domain keeps both longer than this
- * @mode: what the user wants
- * @lirs: the policy's view of memory; under the domain's lock
+ * @dom: domain of the cgroup, whose accesses the policies are told of
+ * @memcg: the cgroup; the creator of the domain keeps both longer than this
+ * @mode: set by the user
+ * @lirs: which pages are in memory; under the domain's lock
  * @contest: of policies, for MMPATH_MODE_AUTO; under the domain's lock
  * @pools: of regions, for MMPATH_MODE_REGION; under the domain's lock
  * @as_lirs: tells @lirs of pages
  * @as_contest: tells @contest of pages, in MMPATH_MODE_AUTO
  * @as_pools: tells @pools of pages, in MMPATH_MODE_REGION
- * @block: next page of the last victim, see mmpath_pick()
- * @block_end: and where it ends
- * @key: and whose it is, if there are pools
- * @batch: victims of those that fill the reserve, or that they have to give back to the policy
- * @batches_used: a bit for each that somebody has
+ * @block: next page of the block of the last victim, see mmpath_pick()
+ * @block_end: end of that block
+ * @key: pool of that block, if there are pools
+ * @batch: victims on their way into the reserve, or back to the policy
+ * @batches_used: a bit for each batch that a task works on
  * @work: fills the reserve ahead of time
- * @not_before: jiffies; set when it could not
- * @left_until: jiffies; auto leaves it to the kernel until then, unless LIRS is better
- * @leave: the next time for so many
- * @flushed: jiffies; when reclaim had the statistics summed up
- * @written_seen: count of victims when that was weighed
- * @freed_seen: likewise
+ * @not_before: jiffies; no victims are pushed out until then, for none could be
+ * @left_until: jiffies; auto leaves the choice to the kernel until then, unless LIRS is better
+ * @leave: for how many jiffies the next time
+ * @flushed: jiffies; when reclaim had the statistics summed up last
+ * @written_seen: MMPATH_WRITTEN when mmpath_weigh() looked last
+ * @freed_seen: MMPATH_FREED when mmpath_weigh() looked last
  * @known: pages in memory that the policy knows, at the last refill
- * @turn: of the kernel's own reclaim, in 1/MMPATH_TURNS
- * @left_to: tasks whose reclaim is the kernel's own now, by a hash
+ * @turn: position in the kernel's turns, in 1/MMPATH_TURNS
+ * @left_to: tasks whose reclaim is the kernel's own now; a bit for each hash of a pid
  * @lock: protects the reserve
  * @reserve: ring of swap entries of pages that were written ahead
- * @head: where the next one goes
- * @tail: the oldest
- * @target: how many there are to be, at most
- * @fill: and how many for who asked last
+ * @head: place of the next entry in @reserve
+ * @tail: place of the oldest entry in @reserve
+ * @target: number of entries that the reserve is to have, at most
+ * @fill: number of entries that the last reclaim asked for
  * @count: see mmpath_replace_names
  */
 struct mmpath_replacer {
