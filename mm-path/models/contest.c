@@ -80,7 +80,7 @@
 #define BYTES_AT_LEAST	4096
 
 /* The place of each page is 1: it counts one page. */
-static void seen_moved(struct mmpath_index *ix, u32 place, u32 id)
+static void contest_seen_moved(struct mmpath_index *ix, u32 place, u32 id)
 {
 	container_of(ix, struct mmpath_contest, seen)->nr_seen -= id ? 0 : place;
 }
@@ -105,7 +105,7 @@ int mmpath_contest_init(struct mmpath_contest *c, struct mmpath_mem *mem, u32 ma
 		err = mmpath_lirs_init(&c->sim[p], mem, max_pages, shift);
 	if (err)
 		return err;
-	mmpath_index_init(&c->seen, mem, shift, seen_moved);
+	mmpath_index_init(&c->seen, mem, shift, contest_seen_moved);
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
 		c->needed[p] = NEEDED_LEAST;
 	mmpath_contest_set_size(c, U64_MAX, 0);
@@ -140,13 +140,14 @@ void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift)
 	for (p = 0; p < NR_MMPATH_SIMS; p++)
 		mmpath_lirs_reset(&c->sim[p], shift);
 	mmpath_index_destroy(&c->seen);
-	mmpath_index_init(&c->seen, c->seen.mem, c->sim[0].shift, seen_moved);
+	mmpath_index_init(&c->seen, c->seen.mem, c->sim[0].shift, contest_seen_moved);
 	c->nr_seen = 0;
 	memset(c->misses, 0, sizeof(c->misses));
 	contest_begin_round(c);
 }
 
-static void sim_become(struct mmpath_contest *c, struct mmpath_lirs *l, enum mmpath_contestant p)
+static void contest_sim_become(struct mmpath_contest *c, struct mmpath_lirs *l,
+			       enum mmpath_contestant p)
 {
 	u64 hirs = p == MMPATH_POLICY_KERNEL ? c->size : c->hirs;
 
@@ -206,8 +207,8 @@ void mmpath_contest_set_size(struct mmpath_contest *c, u64 pages, u64 pab_pages)
 	if (!c->hirs)
 		c->hirs = 1;
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
-		sim_become(c, &c->sim[p], p);
-	sim_become(c, &c->sim[MMPATH_POLICY_USED], c->winner);
+		contest_sim_become(c, &c->sim[p], p);
+	contest_sim_become(c, &c->sim[MMPATH_POLICY_USED], c->winner);
 	contest_thin(c);
 }
 
@@ -226,7 +227,7 @@ static int contest_see(struct mmpath_contest *c, u64 page)
 }
 
 /* Memory may have become smaller, so that more than one page has to leave. */
-static int sim_touch(struct mmpath_lirs *l, u64 page)
+static int contest_sim_touch(struct mmpath_lirs *l, u64 page)
 {
 	u64 room = max(l->size >> l->shift, 1ULL), victim;
 
@@ -255,7 +256,7 @@ int __mmpath_contest_touch(struct mmpath_contest *c, u64 page)
 	for (p = 0; p < NR_MMPATH_SIMS; p++) {
 		if (p == MMPATH_POLICY_MRU && !c->mru)
 			continue;
-		result = sim_touch(&c->sim[p], page);
+		result = contest_sim_touch(&c->sim[p], page);
 		if (result == MMPATH_LIRS_MISS && seen > 0)
 			c->misses[p] += 1ULL << shift;
 		else if (result == MMPATH_NOMEM)
@@ -335,19 +336,19 @@ static void contest_refine(struct mmpath_contest *c)
 }
 
 /* Does what is used miss often enough that it matters? */
-static bool enough_misses(const struct mmpath_contest *c)
+static bool contest_enough_misses(const struct mmpath_contest *c)
 {
 	return c->misses[MMPATH_POLICY_USED] >= c->size >> ENOUGH_SHIFT;
 }
 
 /* And in so many sampled pages that it is no accident? */
-static bool enough_samples(const struct mmpath_contest *c)
+static bool contest_enough_samples(const struct mmpath_contest *c)
 {
 	return c->misses[MMPATH_POLICY_USED] >> c->seen.shift >= ENOUGH_SAMPLES;
 }
 
 /* The kernel's is what it is: that others used memory before is over soon. */
-static u64 misses_used(const struct mmpath_contest *c)
+static u64 contest_misses_used(const struct mmpath_contest *c)
 {
 	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
 
@@ -355,52 +356,52 @@ static u64 misses_used(const struct mmpath_contest *c)
 }
 
 /* As many misses of LRU as the program has pages: in a loop, until all of it has passed. */
-static u64 round_misses(const struct mmpath_contest *c)
+static u64 contest_round_misses(const struct mmpath_contest *c)
 {
 	return clamp((u64)c->nr_seen << c->seen.shift, c->size, ROUND_MOST * c->size);
 }
 
 /* Has the one in use got over what others left in memory? */
-static bool is_settled(const struct mmpath_contest *c)
+static bool contest_is_settled(const struct mmpath_contest *c)
 {
-	return c->winner == MMPATH_POLICY_KERNEL || c->since >= round_misses(c);
+	return c->winner == MMPATH_POLICY_KERNEL || c->since >= contest_round_misses(c);
 }
 
-static void count_round(struct mmpath_contest *c)
+static void contest_count_round(struct mmpath_contest *c)
 {
 	c->since += c->last[MMPATH_POLICY_KERNEL];
 	c->round_lru += c->last[MMPATH_POLICY_KERNEL];
 	c->round_used += c->last[MMPATH_POLICY_USED];
-	while (c->round_lru > max(round_misses(c), 1ULL)) {
+	while (c->round_lru > max(contest_round_misses(c), 1ULL)) {
 		c->round_lru /= 2;
 		c->round_used /= 2;
 	}
 }
 
 /* Is the kernel's as good? What LIRS gains in a loop it does in one part of each round. */
-static bool kernel_does(const struct mmpath_contest *c)
+static bool contest_kernel_does(const struct mmpath_contest *c)
 {
 	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
 
 	if (used > lru + (lru >> MARGIN_SHIFT) / 2)
 		return true;
-	return is_settled(c) &&
+	return contest_is_settled(c) &&
 	       c->round_used + (c->round_lru >> MARGIN_SHIFT) / 2 > c->round_lru;
 }
 
 /* For how many epochs does this one speak against what is used? */
-static unsigned int doubt(const struct mmpath_contest *c)
+static unsigned int contest_doubt(const struct mmpath_contest *c)
 {
 	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
 
 	if (c->winner == MMPATH_POLICY_KERNEL)
 		return 0;
-	return used > lru + lru / 2 ? 2 : kernel_does(c);
+	return used > lru + lru / 2 ? 2 : contest_kernel_does(c);
 }
 
-static void count_doubts(struct mmpath_contest *c)
+static void contest_count_doubts(struct mmpath_contest *c)
 {
-	unsigned int more = doubt(c);
+	unsigned int more = contest_doubt(c);
 
 	if (more)
 		c->doubts += more;
@@ -408,32 +409,33 @@ static void count_doubts(struct mmpath_contest *c)
 		c->doubts--;
 }
 
-static bool is_candidate(const struct mmpath_contest *c, enum mmpath_contestant p)
+static bool contest_is_candidate(const struct mmpath_contest *c, enum mmpath_contestant p)
 {
 	return p != c->winner && p != MMPATH_POLICY_KERNEL && (p != MMPATH_POLICY_MRU || c->mru);
 }
 
-static void count_lead(struct mmpath_contest *c, enum mmpath_contestant p)
+static void contest_count_lead(struct mmpath_contest *c, enum mmpath_contestant p)
 {
 	u64 margin = c->last[MMPATH_POLICY_KERNEL] >> MARGIN_SHIFT;
-	u64 ahead = c->lead[p] + misses_used(c), behind = c->last[p] + margin;
+	u64 ahead = c->lead[p] + contest_misses_used(c), behind = c->last[p] + margin;
 
-	c->lead[p] = is_candidate(c, p) && is_settled(c) && ahead > behind ? ahead - behind : 0;
+	c->lead[p] = contest_is_candidate(c, p) && contest_is_settled(c) && ahead > behind ?
+		     ahead - behind : 0;
 }
 
-static u64 lead_needed(const struct mmpath_contest *c, enum mmpath_contestant p)
+static u64 contest_lead_needed(const struct mmpath_contest *c, enum mmpath_contestant p)
 {
 	u64 chance = (u64)ENOUGH_SAMPLES << c->seen.shift;
 
 	return max(c->size / 8, chance / NEEDED_LEAST) * c->needed[p];
 }
 
-static bool takes_over(const struct mmpath_contest *c, enum mmpath_contestant p)
+static bool contest_takes_over(const struct mmpath_contest *c, enum mmpath_contestant p)
 {
 	if (p == MMPATH_POLICY_KERNEL)
 		return c->doubts >= DOUBTS_MOST;
 	/* a lead may be older than a smaller memory, or a finer sample, that needs less of it */
-	return c->lead[p] > lead_needed(c, p) && c->last[p] < misses_used(c);
+	return c->lead[p] > contest_lead_needed(c, p) && c->last[p] < contest_misses_used(c);
 }
 
 static enum mmpath_contestant contest_best(const struct mmpath_contest *c)
@@ -442,7 +444,7 @@ static enum mmpath_contestant contest_best(const struct mmpath_contest *c)
 	int p;
 
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
-		if (takes_over(c, p) && (best == c->winner || c->last[p] < c->last[best]))
+		if (contest_takes_over(c, p) && (best == c->winner || c->last[p] < c->last[best]))
 			best = p;
 	return best;
 }
@@ -458,7 +460,7 @@ static void contest_switch(struct mmpath_contest *c, enum mmpath_contestant p)
 	c->switches++;
 	memset(c->lead, 0, sizeof(c->lead));
 	c->doubts = 0;
-	sim_become(c, &c->sim[MMPATH_POLICY_USED], p);
+	contest_sim_become(c, &c->sim[MMPATH_POLICY_USED], p);
 }
 
 static void contest_compare(struct mmpath_contest *c)
@@ -466,12 +468,12 @@ static void contest_compare(struct mmpath_contest *c)
 	enum mmpath_contestant best, used = c->winner;
 	int p;
 
-	count_round(c);
-	if (is_settled(c) && !doubt(c) && c->needed[used] > NEEDED_LEAST)
+	contest_count_round(c);
+	if (contest_is_settled(c) && !contest_doubt(c) && c->needed[used] > NEEDED_LEAST)
 		c->needed[used]--;
-	count_doubts(c);
+	contest_count_doubts(c);
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
-		count_lead(c, p);
+		contest_count_lead(c, p);
 	best = contest_best(c);
 	if (best != used)
 		contest_switch(c, best);
@@ -486,12 +488,12 @@ void mmpath_contest_close_epoch(struct mmpath_contest *c)
 	int p;
 
 	contest_refine(c);
-	if (!enough_misses(c)) {
+	if (!contest_enough_misses(c)) {
 		for (p = 0; p < NR_MMPATH_SIMS; p++)
 			c->misses[p] -= c->misses[p] >> DECAY_SHIFT;
 		return;
 	}
-	if (!enough_samples(c))
+	if (!contest_enough_samples(c))
 		return;
 	memcpy(c->last, c->misses, sizeof(c->last));
 	memset(c->misses, 0, sizeof(c->misses));

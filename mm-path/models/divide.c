@@ -5,8 +5,8 @@
  * Memory is divided in equal steps. Each of those who share it has a curve: misses of
  * late with no step, one, two...
  *
- *	benefit(k) = lambda(has) - lambda(has + k)
- *	penalty(k) = lambda(has - k) - lambda(has)
+ *	divide_benefit(k) = lambda(has) - lambda(has + k)
+ *	divide_penalty(k) = lambda(has - k) - lambda(has)
  *
  * A plan says how many steps each is to have:
  *
@@ -42,26 +42,26 @@
 #define EXCHANGES	2	/* for a plan, times how many share */
 #define US_PER_SEC	1000000ULL
 
-static u64 weighted(const struct mmpath_share *s, u32 steps)
+static u64 divide_weighted(const struct mmpath_share *s, u32 steps)
 {
 	return s->lambda[steps] * s->weight;
 }
 
 /* Per second of running time; so many that it cannot be told are as bad as any. */
-static u64 per_second(const struct mmpath_share *s, u64 misses)
+static u64 divide_per_second(const struct mmpath_share *s, u64 misses)
 {
 	return div64_u64(min(misses, U64_MAX / US_PER_SEC) * US_PER_SEC, max(s->cpu_us, 1ULL));
 }
 
-static u64 rate_of(const struct mmpath_share *s, u32 steps)
+static u64 divide_rate_of(const struct mmpath_share *s, u32 steps)
 {
-	return per_second(s, s->lambda[steps]);
+	return divide_per_second(s, s->lambda[steps]);
 }
 
 /* Who weighs twice as much is as badly off with half of them. */
-static u64 fair_rate(const struct mmpath_share *s, u32 steps)
+static u64 divide_fair_rate(const struct mmpath_share *s, u32 steps)
 {
-	return per_second(s, weighted(s, steps));
+	return divide_per_second(s, divide_weighted(s, steps));
 }
 
 /**
@@ -73,7 +73,7 @@ static u64 fair_rate(const struct mmpath_share *s, u32 steps)
  */
 u64 mmpath_share_rate(const struct mmpath_share *s, u32 steps)
 {
-	return rate_of(s, min(steps, MMPATH_STEPS));
+	return divide_rate_of(s, min(steps, MMPATH_STEPS));
 }
 
 /**
@@ -152,8 +152,8 @@ void mmpath_share_window(struct mmpath_share *s, u64 *window, const struct mmpat
 
 /* All have what they must, nobody more than it may, and together they have @total. */
 
-static u32 sum_of(struct mmpath_share *const *shares, unsigned int nr,
-		  u32 (*of)(const struct mmpath_share *s))
+static u32 divide_sum_of(struct mmpath_share *const *shares, unsigned int nr,
+			 u32 (*of)(const struct mmpath_share *s))
 {
 	unsigned int i;
 	u32 sum = 0;
@@ -163,43 +163,43 @@ static u32 sum_of(struct mmpath_share *const *shares, unsigned int nr,
 	return sum;
 }
 
-static u32 least_of(const struct mmpath_share *s)
+static u32 divide_least_of(const struct mmpath_share *s)
 {
 	return s->least;
 }
 
-static u32 fixed_of(const struct mmpath_share *s)
+static u32 divide_fixed_of(const struct mmpath_share *s)
 {
 	return s->fixed;
 }
 
-static u32 floor_of(const struct mmpath_share *s)
+static u32 divide_floor_of(const struct mmpath_share *s)
 {
 	return s->floor;
 }
 
-static u32 ceiling_of(const struct mmpath_share *s)
+static u32 divide_ceiling_of(const struct mmpath_share *s)
 {
 	return s->ceiling;
 }
 
-static u32 plan_of(const struct mmpath_share *s)
+static u32 divide_plan_of(const struct mmpath_share *s)
 {
 	return s->plan;
 }
 
-static u64 benefit(const struct mmpath_share *s, u32 k)
+static u64 divide_benefit(const struct mmpath_share *s, u32 k)
 {
-	return weighted(s, s->plan) - weighted(s, s->plan + k);
+	return divide_weighted(s, s->plan) - divide_weighted(s, s->plan + k);
 }
 
-static u64 penalty(const struct mmpath_share *s, u32 k)
+static u64 divide_penalty(const struct mmpath_share *s, u32 k)
 {
-	return weighted(s, s->plan - k) - weighted(s, s->plan);
+	return divide_weighted(s, s->plan - k) - divide_weighted(s, s->plan);
 }
 
 /* Who gains most from a step more; on the flat, who has least. NULL: nobody takes one. */
-static struct mmpath_share *neediest(struct mmpath_share *const *shares, unsigned int nr)
+static struct mmpath_share *divide_neediest(struct mmpath_share *const *shares, unsigned int nr)
 {
 	struct mmpath_share *best = NULL, *s;
 	unsigned int i;
@@ -208,15 +208,15 @@ static struct mmpath_share *neediest(struct mmpath_share *const *shares, unsigne
 		s = shares[i];
 		if (s->plan >= s->ceiling)
 			continue;
-		if (!best || benefit(s, 1) > benefit(best, 1) ||
-		    (benefit(s, 1) == benefit(best, 1) && s->plan < best->plan))
+		if (!best || divide_benefit(s, 1) > divide_benefit(best, 1) ||
+		    (divide_benefit(s, 1) == divide_benefit(best, 1) && s->plan < best->plan))
 			best = s;
 	}
 	return best;
 }
 
 /* Who loses least by a step less; on the flat, who has most. NULL: nobody gives one. */
-static struct mmpath_share *richest(struct mmpath_share *const *shares, unsigned int nr)
+static struct mmpath_share *divide_richest(struct mmpath_share *const *shares, unsigned int nr)
 {
 	struct mmpath_share *best = NULL, *s;
 	unsigned int i;
@@ -225,26 +225,26 @@ static struct mmpath_share *richest(struct mmpath_share *const *shares, unsigned
 		s = shares[i];
 		if (s->plan <= s->floor)
 			continue;
-		if (!best || penalty(s, 1) < penalty(best, 1) ||
-		    (penalty(s, 1) == penalty(best, 1) && s->plan > best->plan))
+		if (!best || divide_penalty(s, 1) < divide_penalty(best, 1) ||
+		    (divide_penalty(s, 1) == divide_penalty(best, 1) && s->plan > best->plan))
 			best = s;
 	}
 	return best;
 }
 
-static void fill_up(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+static void divide_fill_up(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
-	u32 sum = sum_of(shares, nr, plan_of);
+	u32 sum = divide_sum_of(shares, nr, divide_plan_of);
 	struct mmpath_share *s;
 
 	for (; sum < total; sum++) {
-		s = neediest(shares, nr);
+		s = divide_neediest(shares, nr);
 		if (!s)
 			return;
 		s->plan++;
 	}
 	for (; sum > total; sum--) {
-		s = richest(shares, nr);
+		s = divide_richest(shares, nr);
 		if (!s)
 			return;
 		s->plan--;
@@ -252,28 +252,30 @@ static void fill_up(struct mmpath_share *const *shares, unsigned int nr, u32 tot
 }
 
 /* What one has of @all when there is @room for it: less in proportion, if it is not enough */
-static u32 part(u32 of, u32 all, u32 room)
+static u32 divide_part(u32 of, u32 all, u32 room)
 {
 	return all > room ? mul_u64_u32_div(of, room, all) : of;
 }
 
 /* Bounds that cannot all be kept are lowered, those that somebody wishes for at first. */
-static void fit_bounds(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+static void divide_fit_bounds(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
-	u32 least = sum_of(shares, nr, least_of), fixed = sum_of(shares, nr, fixed_of);
+	u32 least = divide_sum_of(shares, nr, divide_least_of);
+	u32 fixed = divide_sum_of(shares, nr, divide_fixed_of);
 	struct mmpath_share *s;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
 		s = shares[i];
-		s->floor = part(s->fixed, fixed, total) +
-			   part(s->least - s->fixed, least - fixed, total - min(fixed, total));
+		s->floor = divide_part(s->fixed, fixed, total) +
+			   divide_part(s->least - s->fixed, least - fixed,
+				       total - min(fixed, total));
 		s->ceiling = min(s->most, total);
 		s->floor = min(s->floor, s->ceiling);
 	}
 }
 
-static void stay(struct mmpath_share *const *shares, unsigned int nr)
+static void divide_stay(struct mmpath_share *const *shares, unsigned int nr)
 {
 	unsigned int i;
 
@@ -283,14 +285,14 @@ static void stay(struct mmpath_share *const *shares, unsigned int nr)
 
 /* Throughput */
 
-struct exchange {
+struct divide_exchange {
 	struct mmpath_share *from, *to;
 	u32 steps;
 	u64 gain;
 };
 
-static struct mmpath_share *giver(struct mmpath_share *const *shares, unsigned int nr, u32 k,
-				  const struct mmpath_share *except)
+static struct mmpath_share *divide_giver(struct mmpath_share *const *shares, unsigned int nr, u32 k,
+					 const struct mmpath_share *except)
 {
 	struct mmpath_share *best = NULL, *s;
 	unsigned int i;
@@ -298,14 +300,14 @@ static struct mmpath_share *giver(struct mmpath_share *const *shares, unsigned i
 	for (i = 0; i < nr; i++) {
 		s = shares[i];
 		if (s != except && s->plan >= s->floor + k &&
-		    (!best || penalty(s, k) < penalty(best, k)))
+		    (!best || divide_penalty(s, k) < divide_penalty(best, k)))
 			best = s;
 	}
 	return best;
 }
 
-static struct mmpath_share *taker(struct mmpath_share *const *shares, unsigned int nr, u32 k,
-				  const struct mmpath_share *except)
+static struct mmpath_share *divide_taker(struct mmpath_share *const *shares, unsigned int nr, u32 k,
+					 const struct mmpath_share *except)
 {
 	struct mmpath_share *best = NULL, *s;
 	unsigned int i;
@@ -313,45 +315,45 @@ static struct mmpath_share *taker(struct mmpath_share *const *shares, unsigned i
 	for (i = 0; i < nr; i++) {
 		s = shares[i];
 		if (s != except && s->plan + k <= s->ceiling &&
-		    (!best || benefit(s, k) > benefit(best, k)))
+		    (!best || divide_benefit(s, k) > divide_benefit(best, k)))
 			best = s;
 	}
 	return best;
 }
 
-static void consider(struct exchange *best, struct mmpath_share *from, struct mmpath_share *to,
-		     u32 k)
+static void divide_consider(struct divide_exchange *best, struct mmpath_share *from,
+			    struct mmpath_share *to, u32 k)
 {
-	if (!from || !to || benefit(to, k) <= penalty(from, k) + best->gain)
+	if (!from || !to || divide_benefit(to, k) <= divide_penalty(from, k) + best->gain)
 		return;
 	best->from = from;
 	best->to = to;
 	best->steps = k;
-	best->gain = benefit(to, k) - penalty(from, k);
+	best->gain = divide_benefit(to, k) - divide_penalty(from, k);
 }
 
 /* The best giver and the best taker of @k steps; if they are one, the second best of either. */
-static void try_exchange(struct mmpath_share *const *shares, unsigned int nr, u32 k,
-			 struct exchange *best)
+static void divide_try_exchange(struct mmpath_share *const *shares, unsigned int nr, u32 k,
+				struct divide_exchange *best)
 {
-	struct mmpath_share *from = giver(shares, nr, k, NULL);
-	struct mmpath_share *to = taker(shares, nr, k, NULL);
+	struct mmpath_share *from = divide_giver(shares, nr, k, NULL);
+	struct mmpath_share *to = divide_taker(shares, nr, k, NULL);
 
-	consider(best, from, taker(shares, nr, k, from), k);
-	consider(best, giver(shares, nr, k, to), to, k);
+	divide_consider(best, from, divide_taker(shares, nr, k, from), k);
+	divide_consider(best, divide_giver(shares, nr, k, to), to, k);
 }
 
-static void plan_throughput(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+static void divide_plan_throughput(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
 	unsigned int times = EXCHANGES * nr;
-	struct exchange best;
+	struct divide_exchange best;
 	u32 k;
 
-	fill_up(shares, nr, total);
+	divide_fill_up(shares, nr, total);
 	while (times--) {
-		best = (struct exchange){ };
+		best = (struct divide_exchange){ };
 		for (k = 1; k <= total; k++)
-			try_exchange(shares, nr, k, &best);
+			divide_try_exchange(shares, nr, k, &best);
 		if (!best.gain)
 			return;
 		best.from->plan -= best.steps;
@@ -362,8 +364,8 @@ static void plan_throughput(struct mmpath_share *const *shares, unsigned int nr,
 /* Rates */
 
 /* The least memory with which the rate is @most; all it may have, if there is none. */
-static u32 need(const struct mmpath_share *s, u64 most,
-		u64 (*rate)(const struct mmpath_share *s, u32 steps))
+static u32 divide_need(const struct mmpath_share *s, u64 most,
+		       u64 (*rate)(const struct mmpath_share *s, u32 steps))
 {
 	u32 low = s->floor, high = s->ceiling, mid;
 
@@ -377,41 +379,43 @@ static u32 need(const struct mmpath_share *s, u64 most,
 	return low;
 }
 
-static bool plan_rate(struct mmpath_share *const *shares, unsigned int nr, u32 total, u64 rate)
+static bool divide_plan_rate(struct mmpath_share *const *shares, unsigned int nr, u32 total,
+			     u64 rate)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		shares[i]->plan = need(shares[i], rate, fair_rate);
-	return sum_of(shares, nr, plan_of) <= total;
+		shares[i]->plan = divide_need(shares[i], rate, divide_fair_rate);
+	return divide_sum_of(shares, nr, divide_plan_of) <= total;
 }
 
-static u64 highest_rate(struct mmpath_share *const *shares, unsigned int nr,
-			u32 (*of)(const struct mmpath_share *s))
+static u64 divide_highest_rate(struct mmpath_share *const *shares, unsigned int nr,
+			       u32 (*of)(const struct mmpath_share *s))
 {
 	u64 highest = 0;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		highest = max(highest, fair_rate(shares[i], of(shares[i])));
+		highest = max(highest, divide_fair_rate(shares[i], of(shares[i])));
 	return highest;
 }
 
 /* What the rate leaves over goes to who has the highest, even if one step is no help. */
-static void fill_up_fairly(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+static void divide_fill_up_fairly(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
-	u32 sum = sum_of(shares, nr, plan_of);
+	u32 sum = divide_sum_of(shares, nr, divide_plan_of);
 	struct mmpath_share *best, *s;
+	u64 rate, most;
 	unsigned int i;
 
 	for (; sum < total; sum++) {
 		best = NULL;
 		for (i = 0; i < nr; i++) {
 			s = shares[i];
+			rate = divide_fair_rate(s, s->plan);
+			most = best ? divide_fair_rate(best, best->plan) : 0;
 			if (s->plan < s->ceiling &&
-			    (!best || fair_rate(s, s->plan) > fair_rate(best, best->plan) ||
-			     (fair_rate(s, s->plan) == fair_rate(best, best->plan) &&
-			      s->plan < best->plan)))
+			    (!best || rate > most || (rate == most && s->plan < best->plan)))
 				best = s;
 		}
 		if (!best)
@@ -420,122 +424,123 @@ static void fill_up_fairly(struct mmpath_share *const *shares, unsigned int nr, 
 	}
 }
 
-static void plan_fair(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+static void divide_plan_fair(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
-	u64 low = 0, high = highest_rate(shares, nr, floor_of), mid;
+	u64 low = 0, high = divide_highest_rate(shares, nr, divide_floor_of), mid;
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		if (plan_rate(shares, nr, total, mid))
+		if (divide_plan_rate(shares, nr, total, mid))
 			high = mid;
 		else
 			low = mid + 1;
 	}
-	plan_rate(shares, nr, total, low);
-	fill_up_fairly(shares, nr, total);
+	divide_plan_rate(shares, nr, total, low);
+	divide_fill_up_fairly(shares, nr, total);
 }
 
 /* Agreements */
 
-static bool keeps(const struct mmpath_share *s, u32 steps)
+static bool divide_keeps(const struct mmpath_share *s, u32 steps)
 {
-	return rate_of(s, steps) <= s->sla;
+	return divide_rate_of(s, steps) <= s->sla;
 }
 
 /* Is @a to be served before @b? */
-static bool before(const struct mmpath_share *a, const struct mmpath_share *b)
+static bool divide_before(const struct mmpath_share *a, const struct mmpath_share *b)
 {
 	if (a->weight != b->weight)
 		return a->weight > b->weight;
-	return need(a, a->sla, rate_of) < need(b, b->sla, rate_of);
+	return divide_need(a, a->sla, divide_rate_of) < divide_need(b, b->sla, divide_rate_of);
 }
 
-static struct mmpath_share *next_unserved(struct mmpath_share *const *shares, unsigned int nr)
+static struct mmpath_share *divide_next_unserved(struct mmpath_share *const *shares,
+						 unsigned int nr)
 {
 	struct mmpath_share *best = NULL;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		if (!shares[i]->served && (!best || before(shares[i], best)))
+		if (!shares[i]->served && (!best || divide_before(shares[i], best)))
 			best = shares[i];
 	return best;
 }
 
-static void plan_sla(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+static void divide_plan_sla(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
-	u32 left = total - sum_of(shares, nr, floor_of), wants;
+	u32 left = total - divide_sum_of(shares, nr, divide_floor_of), wants;
 	struct mmpath_share *s;
 
-	for (s = next_unserved(shares, nr); s; s = next_unserved(shares, nr)) {
+	for (s = divide_next_unserved(shares, nr); s; s = divide_next_unserved(shares, nr)) {
 		s->served = true;
-		wants = need(s, s->sla, rate_of);
-		s->failed = wants - s->floor > left || !keeps(s, wants);
+		wants = divide_need(s, s->sla, divide_rate_of);
+		s->failed = wants - s->floor > left || !divide_keeps(s, wants);
 		if (s->failed)
 			continue;
 		left -= wants - s->floor;
 		s->floor = wants;
 	}
-	stay(shares, nr);
-	plan_throughput(shares, nr, total);
+	divide_stay(shares, nr);
+	divide_plan_throughput(shares, nr, total);
 }
 
 /* From what is to what was planned */
 
-static u64 misses(struct mmpath_share *const *shares, unsigned int nr, bool planned)
+static u64 divide_misses(struct mmpath_share *const *shares, unsigned int nr, bool planned)
 {
 	u64 sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		sum += weighted(shares[i], planned ? shares[i]->plan : shares[i]->steps);
+		sum += divide_weighted(shares[i], planned ? shares[i]->plan : shares[i]->steps);
 	return sum;
 }
 
-static u32 steps_of(const struct mmpath_share *s)
+static u32 divide_steps_of(const struct mmpath_share *s)
 {
 	return s->steps;
 }
 
 /* Somebody has more or less than it may, or an agreement that can be kept is not. */
-static bool must_move(struct mmpath_share *const *shares, unsigned int nr, u32 total)
+static bool divide_must_move(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
 		if (shares[i]->steps < shares[i]->floor || shares[i]->steps > shares[i]->ceiling)
 			return true;
-	return sum_of(shares, nr, steps_of) != total;
+	return divide_sum_of(shares, nr, divide_steps_of) != total;
 }
 
 /* What those miss now who are to get more: others may miss any number of times as many. */
-static u64 takers_misses(struct mmpath_share *const *shares, unsigned int nr)
+static u64 divide_takers_misses(struct mmpath_share *const *shares, unsigned int nr)
 {
 	u64 sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
 		if (shares[i]->plan > shares[i]->steps)
-			sum += weighted(shares[i], shares[i]->steps);
+			sum += divide_weighted(shares[i], shares[i]->steps);
 	return sum;
 }
 
-static bool is_worth(struct mmpath_share *const *shares, unsigned int nr,
-		     enum mmpath_balance mode)
+static bool divide_is_worth(struct mmpath_share *const *shares, unsigned int nr,
+			    enum mmpath_balance mode)
 {
-	u64 is = misses(shares, nr, false), then = misses(shares, nr, true);
+	u64 is = divide_misses(shares, nr, false), then = divide_misses(shares, nr, true);
 
 	if (mode == MMPATH_BALANCE_FAIR) {
-		is = highest_rate(shares, nr, steps_of);
-		then = highest_rate(shares, nr, plan_of);
+		is = divide_highest_rate(shares, nr, divide_steps_of);
+		then = divide_highest_rate(shares, nr, divide_plan_of);
 		return is > then + (is >> GAIN_SHIFT);
 	}
 	return is > then + LEAST_GAIN * 100 &&
-	       is > then + (takers_misses(shares, nr) >> GAIN_SHIFT);
+	       is > then + (divide_takers_misses(shares, nr) >> GAIN_SHIFT);
 }
 
 /* The one furthest above its plan, or below it */
-static struct mmpath_share *furthest(struct mmpath_share *const *shares, unsigned int nr,
-				     bool above)
+static struct mmpath_share *divide_furthest(struct mmpath_share *const *shares, unsigned int nr,
+					    bool above)
 {
 	struct mmpath_share *best = NULL;
 	s64 far = 0, d;
@@ -554,14 +559,14 @@ static struct mmpath_share *furthest(struct mmpath_share *const *shares, unsigne
 }
 
 /* What there is not is given at once, and what nobody has is had; the rest takes its time. */
-static u32 move(struct mmpath_share *const *shares, unsigned int nr, u32 total, u32 moves)
+static u32 divide_move(struct mmpath_share *const *shares, unsigned int nr, u32 total, u32 moves)
 {
-	u32 sum = sum_of(shares, nr, steps_of), moved = 0;
+	u32 sum = divide_sum_of(shares, nr, divide_steps_of), moved = 0;
 	struct mmpath_share *from, *to;
 
 	while (sum != total || moved < moves) {
-		from = sum >= total ? furthest(shares, nr, true) : NULL;
-		to = sum <= total ? furthest(shares, nr, false) : NULL;
+		from = sum >= total ? divide_furthest(shares, nr, true) : NULL;
+		to = sum <= total ? divide_furthest(shares, nr, false) : NULL;
 		if (!from && !to)
 			break;
 		if (from) {
@@ -600,16 +605,16 @@ u32 mmpath_divide(struct mmpath_share *const *shares, unsigned int nr,
 		shares[i]->served = false;
 		shares[i]->failed = false;
 	}
-	fit_bounds(shares, nr, total);
-	total = min(total, sum_of(shares, nr, ceiling_of));
-	stay(shares, nr);
+	divide_fit_bounds(shares, nr, total);
+	total = min(total, divide_sum_of(shares, nr, divide_ceiling_of));
+	divide_stay(shares, nr);
 	if (mode == MMPATH_BALANCE_FAIR)
-		plan_fair(shares, nr, total);
+		divide_plan_fair(shares, nr, total);
 	else if (mode == MMPATH_BALANCE_SLA)
-		plan_sla(shares, nr, total);
+		divide_plan_sla(shares, nr, total);
 	else
-		plan_throughput(shares, nr, total);
-	if (!must_move(shares, nr, total) && !is_worth(shares, nr, mode))
+		divide_plan_throughput(shares, nr, total);
+	if (!divide_must_move(shares, nr, total) && !divide_is_worth(shares, nr, mode))
 		return 0;
-	return move(shares, nr, total, moves);
+	return divide_move(shares, nr, total, moves);
 }

@@ -170,12 +170,12 @@ size_t mmpath_vec_bytes(const struct mmpath_vec *v)
 	return ((size_t)v->nr << v->order) + v->nr_leaf * sizeof(*v->leaf);
 }
 
-static u32 *head_at(const struct mmpath_index *ix, u32 bucket)
+static u32 *index_head_at(const struct mmpath_index *ix, u32 bucket)
 {
 	return mmpath_vec_at(&ix->heads, bucket, HEAD_ORDER);
 }
 
-static u32 bucket_of(const struct mmpath_index *ix, u64 number)
+static u32 index_bucket_of(const struct mmpath_index *ix, u64 number)
 {
 	u32 bucket;
 
@@ -185,7 +185,7 @@ static u32 bucket_of(const struct mmpath_index *ix, u64 number)
 	return bucket < ix->nr_heads ? bucket : bucket & (ix->head_mask >> 1);
 }
 
-static u32 chunk_lookup(const struct mmpath_index *ix, u64 number)
+static u32 index_chunk_lookup(const struct mmpath_index *ix, u64 number)
 {
 	const struct mmpath_chunk *c;
 	u32 chunk = ix->last;
@@ -194,7 +194,7 @@ static u32 chunk_lookup(const struct mmpath_index *ix, u64 number)
 		return chunk;
 	if (!ix->nr_heads)
 		return 0;
-	chunk = *head_at(ix, bucket_of(ix, number));
+	chunk = *index_head_at(ix, index_bucket_of(ix, number));
 	for (; chunk; chunk = c->next) {
 		c = mmpath_index_chunk(ix, chunk);
 		if (c->number == number)
@@ -203,33 +203,33 @@ static u32 chunk_lookup(const struct mmpath_index *ix, u64 number)
 	return chunk;
 }
 
-static u32 chunk_find(struct mmpath_index *ix, u64 number)
+static u32 index_chunk_find(struct mmpath_index *ix, u64 number)
 {
-	u32 chunk = chunk_lookup(ix, number);
+	u32 chunk = index_chunk_lookup(ix, number);
 
 	if (chunk)
 		ix->last = chunk;
 	return chunk;
 }
 
-static u32 id_of(u32 chunk, u64 block)
+static u32 index_id_of(u32 chunk, u64 block)
 {
 	return chunk ? chunk * MMPATH_CHUNK + block % MMPATH_CHUNK : 0;
 }
 
-static void chunk_link(struct mmpath_index *ix, u32 chunk)
+static void index_chunk_link(struct mmpath_index *ix, u32 chunk)
 {
 	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
-	u32 *head = head_at(ix, bucket_of(ix, c->number));
+	u32 *head = index_head_at(ix, index_bucket_of(ix, c->number));
 
 	c->next = *head;
 	*head = chunk;
 }
 
-static void chunk_unlink(struct mmpath_index *ix, u32 chunk)
+static void index_chunk_unlink(struct mmpath_index *ix, u32 chunk)
 {
 	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
-	u32 *link = head_at(ix, bucket_of(ix, c->number));
+	u32 *link = index_head_at(ix, index_bucket_of(ix, c->number));
 
 	while (*link != chunk)
 		link = &mmpath_index_chunk(ix, *link)->next;
@@ -237,7 +237,7 @@ static void chunk_unlink(struct mmpath_index *ix, u32 chunk)
 }
 
 /* One more bucket: it takes its share from the one that stood in for it. */
-static int bucket_split(struct mmpath_index *ix)
+static int index_bucket_split(struct mmpath_index *ix)
 {
 	u32 chunk, next, *head;
 
@@ -247,17 +247,17 @@ static int bucket_split(struct mmpath_index *ix)
 		ix->head_mask = 2 * ix->head_mask + 1;
 	if (!ix->nr_heads++)
 		return 0;
-	head = head_at(ix, (ix->nr_heads - 1) & (ix->head_mask >> 1));
+	head = index_head_at(ix, (ix->nr_heads - 1) & (ix->head_mask >> 1));
 	chunk = *head;
 	for (*head = 0; chunk; chunk = next) {
 		next = mmpath_index_chunk(ix, chunk)->next;
-		chunk_link(ix, chunk);
+		index_chunk_link(ix, chunk);
 	}
 	return 0;
 }
 
 /* A chunk number that is not in use: from the list, or a new one. */
-static u32 chunk_number_get(struct mmpath_index *ix)
+static u32 index_chunk_number_get(struct mmpath_index *ix)
 {
 	u32 chunk = ix->free_chunk;
 
@@ -274,55 +274,55 @@ static u32 chunk_number_get(struct mmpath_index *ix)
 	return chunk;
 }
 
-static void chunk_number_put(struct mmpath_index *ix, u32 chunk)
+static void index_chunk_number_put(struct mmpath_index *ix, u32 chunk)
 {
 	mmpath_index_chunk(ix, chunk)->next = ix->free_chunk;
 	ix->free_chunk = chunk;
 }
 
-static u32 chunk_add(struct mmpath_index *ix, u64 number)
+static u32 index_chunk_add(struct mmpath_index *ix, u64 number)
 {
 	struct mmpath_chunk *c;
 	u32 chunk;
 
-	if (ix->nr_chunks >= ix->nr_heads && bucket_split(ix) && !ix->nr_heads)
+	if (ix->nr_chunks >= ix->nr_heads && index_bucket_split(ix) && !ix->nr_heads)
 		return 0;
-	chunk = chunk_number_get(ix);
+	chunk = index_chunk_number_get(ix);
 	if (!chunk)
 		return 0;
 	c = mmpath_index_chunk(ix, chunk);
 	c->value = mmpath_mem_alloc(ix->mem, MMPATH_CHUNK * sizeof(*c->value));
 	if (!c->value) {
-		chunk_number_put(ix, chunk);
+		index_chunk_number_put(ix, chunk);
 		return 0;
 	}
 	c->number = number;
 	c->used = 0;
-	chunk_link(ix, chunk);
+	index_chunk_link(ix, chunk);
 	ix->nr_chunks++;
 	ix->last = chunk;
 	return chunk;
 }
 
 /* Frees a chunk that is in no bucket. */
-static void chunk_free(struct mmpath_index *ix, u32 chunk)
+static void index_chunk_free(struct mmpath_index *ix, u32 chunk)
 {
 	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
 
 	mmpath_mem_free(ix->mem, c->value, MMPATH_CHUNK * sizeof(*c->value));
 	c->value = NULL;
-	chunk_number_put(ix, chunk);
+	index_chunk_number_put(ix, chunk);
 	ix->nr_chunks--;
 	ix->last = 0;
 }
 
 /* Frees a chunk if nothing is left in it. */
-static void chunk_put(struct mmpath_index *ix, u32 chunk)
+static void index_chunk_put(struct mmpath_index *ix, u32 chunk)
 {
 	if (mmpath_index_chunk(ix, chunk)->used)
 		return;
-	chunk_unlink(ix, chunk);
-	chunk_free(ix, chunk);
+	index_chunk_unlink(ix, chunk);
+	index_chunk_free(ix, chunk);
 }
 
 /**
@@ -387,7 +387,7 @@ size_t mmpath_index_bytes(const struct mmpath_index *ix)
 u32 mmpath_index_find(struct mmpath_index *ix, u64 page)
 {
 	u64 block = page >> ix->shift;
-	u32 chunk = chunk_find(ix, block / MMPATH_CHUNK);
+	u32 chunk = index_chunk_find(ix, block / MMPATH_CHUNK);
 
 	return chunk ? chunk * MMPATH_CHUNK + block % MMPATH_CHUNK : 0;
 }
@@ -403,7 +403,7 @@ u32 mmpath_index_peek(const struct mmpath_index *ix, u64 page)
 {
 	u64 block = page >> ix->shift;
 
-	return id_of(chunk_lookup(ix, block / MMPATH_CHUNK), block);
+	return index_id_of(index_chunk_lookup(ix, block / MMPATH_CHUNK), block);
 }
 
 /**
@@ -418,11 +418,11 @@ u32 mmpath_index_peek(const struct mmpath_index *ix, u64 page)
 u32 mmpath_index_get(struct mmpath_index *ix, u64 page)
 {
 	u64 block = page >> ix->shift;
-	u32 chunk = chunk_find(ix, block / MMPATH_CHUNK);
+	u32 chunk = index_chunk_find(ix, block / MMPATH_CHUNK);
 
 	if (!chunk)
-		chunk = chunk_add(ix, block / MMPATH_CHUNK);
-	return id_of(chunk, block);
+		chunk = index_chunk_add(ix, block / MMPATH_CHUNK);
+	return index_id_of(chunk, block);
 }
 
 /**
@@ -454,7 +454,7 @@ void mmpath_index_set(struct mmpath_index *ix, u32 id, u32 place)
 	c->used += !!place - !!*value;
 	*value = place;
 	if (!place)
-		chunk_put(ix, id / MMPATH_CHUNK);
+		index_chunk_put(ix, id / MMPATH_CHUNK);
 }
 
 /**
@@ -464,14 +464,14 @@ void mmpath_index_set(struct mmpath_index *ix, u32 id, u32 place)
  */
 void mmpath_index_put(struct mmpath_index *ix, u32 id)
 {
-	chunk_put(ix, id / MMPATH_CHUNK);
+	index_chunk_put(ix, id / MMPATH_CHUNK);
 }
 
 /*
  * The blocks of @c at the next coarser shift: the first half of its values
  * for an even chunk, the second half for an odd one, the other half empty.
  */
-static void chunk_coarsen(struct mmpath_index *ix, struct mmpath_chunk *c)
+static void index_chunk_coarsen(struct mmpath_index *ix, struct mmpath_chunk *c)
 {
 	u64 block = c->number * (MMPATH_CHUNK / 2), page;
 	u32 half = MMPATH_CHUNK / 2 * sizeof(u32);
@@ -500,10 +500,10 @@ static void chunk_coarsen(struct mmpath_index *ix, struct mmpath_chunk *c)
 }
 
 /* Puts the values of a chunk where they belong now: a twin, or itself. */
-static void chunk_rejoin(struct mmpath_index *ix, u32 chunk)
+static void index_chunk_rejoin(struct mmpath_index *ix, u32 chunk)
 {
 	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
-	u32 i, twin = c->used ? chunk_find(ix, c->number) : 0;
+	u32 i, twin = c->used ? index_chunk_find(ix, c->number) : 0;
 	struct mmpath_chunk *to = twin ? mmpath_index_chunk(ix, twin) : c;
 	u32 id = (twin ? twin : chunk) * MMPATH_CHUNK;
 
@@ -516,9 +516,9 @@ static void chunk_rejoin(struct mmpath_index *ix, u32 chunk)
 	if (twin)
 		to->used += c->used;
 	if (twin || !c->used)
-		chunk_free(ix, chunk);
+		index_chunk_free(ix, chunk);
 	else
-		chunk_link(ix, chunk);
+		index_chunk_link(ix, chunk);
 }
 
 /**
@@ -534,26 +534,26 @@ void mmpath_index_coarsen(struct mmpath_index *ix)
 	u32 i;
 
 	for (i = 0; i < ix->nr_heads; i++)
-		*head_at(ix, i) = 0;
+		*index_head_at(ix, i) = 0;
 	ix->last = 0;
 	for (i = 1; i <= ix->top_chunk; i++) {
 		struct mmpath_chunk *c = mmpath_index_chunk(ix, i);
 
 		if (!c->value)
 			continue;
-		chunk_coarsen(ix, c);
-		chunk_rejoin(ix, i);
+		index_chunk_coarsen(ix, c);
+		index_chunk_rejoin(ix, i);
 	}
 	ix->shift++;
 }
 
 /* A range of pages, and where it goes; to == from: nowhere, forget it. */
-struct range {
+struct index_range {
 	u64 first, last, to;
 	int err;
 };
 
-static void page_move(struct mmpath_index *ix, u32 place, u64 page, struct range *r)
+static void index_page_move(struct mmpath_index *ix, u32 place, u64 page, struct index_range *r)
 {
 	u64 new = page - r->first + r->to;
 	u32 id = 0;
@@ -568,8 +568,8 @@ static void page_move(struct mmpath_index *ix, u32 place, u64 page, struct range
 	ix->moved(ix, place, id);
 }
 
-/* The chunk array may grow in page_move(): no chunk pointer is kept. */
-static void range_chunk(struct mmpath_index *ix, u32 chunk, struct range *r)
+/* The chunk array may grow in index_page_move(): no chunk pointer is kept. */
+static void index_range_chunk(struct mmpath_index *ix, u32 chunk, struct index_range *r)
 {
 	u32 i, place;
 	u64 page;
@@ -581,15 +581,15 @@ static void range_chunk(struct mmpath_index *ix, u32 chunk, struct range *r)
 		page = mmpath_index_page(ix, chunk * MMPATH_CHUNK + i);
 		if (page < r->first || page > r->last)
 			continue;
-		page_move(ix, place, page, r);
+		index_page_move(ix, place, page, r);
 		mmpath_index_chunk(ix, chunk)->value[i] = 0;
 		mmpath_index_chunk(ix, chunk)->used--;
 	}
-	chunk_put(ix, chunk);
+	index_chunk_put(ix, chunk);
 }
 
 /* Each chunk of the range, or each chunk there is if they are fewer. */
-static void range_walk(struct mmpath_index *ix, struct range *r)
+static void index_range_walk(struct mmpath_index *ix, struct index_range *r)
 {
 	unsigned int shift = ix->shift + MMPATH_CHUNK_SHIFT;
 	u64 number, first = r->first >> shift, last = r->last >> shift;
@@ -597,9 +597,9 @@ static void range_walk(struct mmpath_index *ix, struct range *r)
 
 	if (last - first < top) {
 		for (number = first; number <= last; number++) {
-			chunk = chunk_find(ix, number);
+			chunk = index_chunk_find(ix, number);
 			if (chunk)
-				range_chunk(ix, chunk, r);
+				index_range_chunk(ix, chunk, r);
 		}
 		return;
 	}
@@ -607,11 +607,11 @@ static void range_walk(struct mmpath_index *ix, struct range *r)
 		struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
 
 		if (c->value && c->number >= first && c->number <= last)
-			range_chunk(ix, chunk, r);
+			index_range_chunk(ix, chunk, r);
 	}
 }
 
-static u64 range_last(u64 first, u64 nr)
+static u64 index_range_last(u64 first, u64 nr)
 {
 	return nr - 1 > U64_MAX - first ? U64_MAX : first + nr - 1;
 }
@@ -626,12 +626,12 @@ static u64 range_last(u64 first, u64 nr)
  */
 void mmpath_index_forget(struct mmpath_index *ix, u64 first, u64 nr)
 {
-	struct range r = { .first = first, .to = first };
+	struct index_range r = { .first = first, .to = first };
 
 	if (!nr)
 		return;
-	r.last = range_last(first, nr);
-	range_walk(ix, &r);
+	r.last = index_range_last(first, nr);
+	index_range_walk(ix, &r);
 }
 
 /**
@@ -649,14 +649,14 @@ void mmpath_index_forget(struct mmpath_index *ix, u64 first, u64 nr)
  */
 int mmpath_index_move(struct mmpath_index *ix, u64 from, u64 to, u64 nr)
 {
-	struct range r = { .first = from, .to = to };
+	struct index_range r = { .first = from, .to = to };
 
 	if (!nr || from == to)
 		return 0;
 	if (nr > U64_MAX - max(from, to) || max(from, to) - min(from, to) < nr)
 		return -EINVAL;
 	mmpath_index_forget(ix, to, nr);
-	r.last = range_last(from, nr);
-	range_walk(ix, &r);
+	r.last = index_range_last(from, nr);
+	index_range_walk(ix, &r);
 	return r.err;
 }

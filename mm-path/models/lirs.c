@@ -16,7 +16,7 @@
  *
  * S holds the LIR pages, and those HIR pages that were touched since the LIR page at
  * its bottom was: some in memory, some not (ghosts). For that, HIR pages that come to
- * lie at the bottom leave S (prune()). So, when a HIR page x is touched and b is the
+ * lie at the bottom leave S (lirs_prune()). So, when a HIR page x is touched and b is the
  * LIR page at the bottom,
  *
  *	x is in S  <=>	x was touched after b was
@@ -72,9 +72,9 @@
 
 enum { LINK_STACK, LINK_QUEUE, NR_LINKS };	/* a ghost is not in Q: one link for both */
 
-enum kind { FREE, LIR, HIR, GHOST };
+enum lirs_kind { FREE, LIR, HIR, GHOST };
 
-struct node {
+struct lirs_node {
 	u32 id;
 	u8 kind;
 	bool stacked;			/* on S */
@@ -83,52 +83,52 @@ struct node {
 	} link[NR_LINKS];
 };
 
-static struct node *node_at(const struct mmpath_lirs *l, u32 place)
+static struct lirs_node *lirs_node_at(const struct mmpath_lirs *l, u32 place)
 {
 	return mmpath_vec_at(&l->nodes, place, NODE_ORDER);
 }
 
-static u32 *next_of(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u32 place)
+static u32 *lirs_next_of(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u32 place)
 {
-	return place ? &node_at(l, place)->link[list->link].next : &list->first;
+	return place ? &lirs_node_at(l, place)->link[list->link].next : &list->first;
 }
 
-static u32 *prev_of(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u32 place)
+static u32 *lirs_prev_of(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u32 place)
 {
-	return place ? &node_at(l, place)->link[list->link].prev : &list->last;
+	return place ? &lirs_node_at(l, place)->link[list->link].prev : &list->last;
 }
 
 /* Makes the neighbours of a place know it by another number. */
 static void lirs_list_join(struct mmpath_lirs *l, struct mmpath_lirs_list *list,
 			   u32 prev, u32 place, u32 next)
 {
-	*next_of(l, list, prev) = place;
-	*prev_of(l, list, next) = place;
+	*lirs_next_of(l, list, prev) = place;
+	*lirs_prev_of(l, list, next) = place;
 }
 
 static void lirs_list_add(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u32 place)
 {
-	*next_of(l, list, place) = list->first;
-	*prev_of(l, list, place) = 0;
+	*lirs_next_of(l, list, place) = list->first;
+	*lirs_prev_of(l, list, place) = 0;
 	lirs_list_join(l, list, 0, place, list->first);
 }
 
 static void lirs_list_del(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u32 place)
 {
-	u32 next = *next_of(l, list, place), prev = *prev_of(l, list, place);
+	u32 next = *lirs_next_of(l, list, place), prev = *lirs_prev_of(l, list, place);
 
-	*next_of(l, list, prev) = next;
-	*prev_of(l, list, next) = prev;
+	*lirs_next_of(l, list, prev) = next;
+	*lirs_prev_of(l, list, next) = prev;
 }
 
-static struct mmpath_lirs_list *list_of(struct mmpath_lirs *l, enum kind kind)
+static struct mmpath_lirs_list *lirs_list_of(struct mmpath_lirs *l, enum lirs_kind kind)
 {
 	if (kind == HIR)
 		return &l->queue;
 	return kind == GHOST ? &l->ghosts : NULL;
 }
 
-static void count(struct mmpath_lirs *l, enum kind kind, int nr)
+static void lirs_count(struct mmpath_lirs *l, enum lirs_kind kind, int nr)
 {
 	l->nr_lirs += kind == LIR ? nr : 0;
 	l->nr_hirs += kind == HIR ? nr : 0;
@@ -136,31 +136,31 @@ static void count(struct mmpath_lirs *l, enum kind kind, int nr)
 }
 
 /* A page becomes another kind, the first of its list. */
-static void set_kind(struct mmpath_lirs *l, u32 place, enum kind kind)
+static void lirs_set_kind(struct mmpath_lirs *l, u32 place, enum lirs_kind kind)
 {
-	struct node *node = node_at(l, place);
+	struct lirs_node *node = lirs_node_at(l, place);
 
-	if (list_of(l, node->kind))
-		lirs_list_del(l, list_of(l, node->kind), place);
-	count(l, node->kind, -1);
+	if (lirs_list_of(l, node->kind))
+		lirs_list_del(l, lirs_list_of(l, node->kind), place);
+	lirs_count(l, node->kind, -1);
 	node->kind = kind;
-	count(l, kind, 1);
-	if (list_of(l, kind))
-		lirs_list_add(l, list_of(l, kind), place);
+	lirs_count(l, kind, 1);
+	if (lirs_list_of(l, kind))
+		lirs_list_add(l, lirs_list_of(l, kind), place);
 }
 
-static u32 nr_nodes(const struct mmpath_lirs *l)
+static u32 lirs_nr_nodes(const struct mmpath_lirs *l)
 {
 	return l->nr_lirs + l->nr_hirs + l->nr_ghosts;
 }
 
-static bool in_memory(const struct node *node)
+static bool lirs_in_memory(const struct lirs_node *node)
 {
 	return node->kind == LIR || node->kind == HIR;
 }
 
 /* Sampled pages that may be LIR. A page that comes must find room outside of them. */
-static u64 most_lirs(const struct mmpath_lirs *l)
+static u64 lirs_most_lirs(const struct mmpath_lirs *l)
 {
 	u64 room = l->size >> l->shift, lirs;
 
@@ -172,79 +172,79 @@ static u64 most_lirs(const struct mmpath_lirs *l)
 	return l->hirs ? min(lirs, room - 1) : lirs;
 }
 
-static u64 most_ghosts(const struct mmpath_lirs *l)
+static u64 lirs_most_ghosts(const struct mmpath_lirs *l)
 {
 	if (l->size == U64_MAX)
 		return 2 * ((u64)l->nr_lirs + l->nr_hirs + 1);
 	return min(l->size, U64_MAX / 2) >> l->shift << 1;
 }
 
-static void leave_stack(struct mmpath_lirs *l, u32 place)
+static void lirs_leave_stack(struct mmpath_lirs *l, u32 place)
 {
-	if (node_at(l, place)->stacked)
+	if (lirs_node_at(l, place)->stacked)
 		lirs_list_del(l, &l->stack, place);
-	node_at(l, place)->stacked = false;
+	lirs_node_at(l, place)->stacked = false;
 }
 
-static void to_top(struct mmpath_lirs *l, u32 place)
+static void lirs_to_top(struct mmpath_lirs *l, u32 place)
 {
-	leave_stack(l, place);
+	lirs_leave_stack(l, place);
 	lirs_list_add(l, &l->stack, place);
-	node_at(l, place)->stacked = true;
+	lirs_node_at(l, place)->stacked = true;
 }
 
-static u32 node_get(struct mmpath_lirs *l)
+static u32 lirs_node_get(struct mmpath_lirs *l)
 {
 	u32 place = l->free_node;
 
 	if (place) {
-		l->free_node = node_at(l, place)->link[0].next;
+		l->free_node = lirs_node_at(l, place)->link[0].next;
 	} else {
 		place = l->top_node + 1;
 		if (place >= l->nodes.nr && mmpath_vec_grow(&l->nodes, l->mem))
 			return 0;
 		l->top_node = place;
 	}
-	memset(node_at(l, place), 0, sizeof(struct node));
+	memset(lirs_node_at(l, place), 0, sizeof(struct lirs_node));
 	return place;
 }
 
 /* Of a page that the index does not know any more. */
-static void node_put(struct mmpath_lirs *l, u32 place)
+static void lirs_node_put(struct mmpath_lirs *l, u32 place)
 {
-	leave_stack(l, place);
-	set_kind(l, place, FREE);
-	node_at(l, place)->link[0].next = l->free_node;
+	lirs_leave_stack(l, place);
+	lirs_set_kind(l, place, FREE);
+	lirs_node_at(l, place)->link[0].next = l->free_node;
 	l->free_node = place;
 }
 
-static void page_forget(struct mmpath_lirs *l, u32 place)
+static void lirs_page_forget(struct mmpath_lirs *l, u32 place)
 {
-	mmpath_index_set(&l->index, node_at(l, place)->id, 0);
-	node_put(l, place);
+	mmpath_index_set(&l->index, lirs_node_at(l, place)->id, 0);
+	lirs_node_put(l, place);
 }
 
 /* Returns its place, of no kind yet; 0 if there is no memory. */
-static u32 page_add(struct mmpath_lirs *l, u64 page)
+static u32 lirs_page_add(struct mmpath_lirs *l, u64 page)
 {
 	u32 place, id;
 
-	if (nr_nodes(l) >= l->max_pages && l->shift == MMPATH_MAX_SHIFT)
+	if (lirs_nr_nodes(l) >= l->max_pages && l->shift == MMPATH_MAX_SHIFT)
 		return 0;
-	place = node_get(l);
+	place = lirs_node_get(l);
 	if (!place)
 		return 0;
 	id = mmpath_index_get(&l->index, page);
 	if (!id) {
-		node_put(l, place);
+		lirs_node_put(l, place);
 		return 0;
 	}
 	mmpath_index_set(&l->index, id, place);
-	node_at(l, place)->id = id;
+	lirs_node_at(l, place)->id = id;
 	return place;
 }
 
-static u32 page_find(struct mmpath_lirs *l, u64 page)
+static u32 lirs_page_find(struct mmpath_lirs *l, u64 page)
 {
 	u32 id = mmpath_index_find(&l->index, page);
 
@@ -252,73 +252,73 @@ static u32 page_find(struct mmpath_lirs *l, u64 page)
 }
 
 /* At the bottom of S is a LIR page: one below has no smaller distance. */
-static void prune(struct mmpath_lirs *l)
+static void lirs_prune(struct mmpath_lirs *l)
 {
 	u32 place;
 
-	while ((place = l->stack.last) && node_at(l, place)->kind != LIR) {
-		leave_stack(l, place);
-		if (node_at(l, place)->kind == GHOST)
-			page_forget(l, place);
+	while ((place = l->stack.last) && lirs_node_at(l, place)->kind != LIR) {
+		lirs_leave_stack(l, place);
+		if (lirs_node_at(l, place)->kind == GHOST)
+			lirs_page_forget(l, place);
 	}
 }
 
 /* The LIR page at the bottom of S, which there is, becomes HIR. */
-static void demote(struct mmpath_lirs *l)
+static void lirs_demote(struct mmpath_lirs *l)
 {
 	u32 place = l->stack.last;
 
-	leave_stack(l, place);
-	set_kind(l, place, HIR);
-	prune(l);
+	lirs_leave_stack(l, place);
+	lirs_set_kind(l, place, HIR);
+	lirs_prune(l);
 }
 
-static void demote_excess(struct mmpath_lirs *l)
+static void lirs_demote_excess(struct mmpath_lirs *l)
 {
-	u64 most = most_lirs(l);
+	u64 most = lirs_most_lirs(l);
 
 	while (l->nr_lirs > most)
-		demote(l);
+		lirs_demote(l);
 }
 
-static void drop_ghosts(struct mmpath_lirs *l)
+static void lirs_drop_ghosts(struct mmpath_lirs *l)
 {
-	u64 most = most_ghosts(l);
+	u64 most = lirs_most_ghosts(l);
 
 	while (l->nr_ghosts > most)
-		page_forget(l, l->ghosts.last);
+		lirs_page_forget(l, l->ghosts.last);
 }
 
-static void node_move(struct mmpath_lirs *l, u32 from, u32 to)
+static void lirs_node_move(struct mmpath_lirs *l, u32 from, u32 to)
 {
-	struct node *node = node_at(l, to);
+	struct lirs_node *node = lirs_node_at(l, to);
 	struct mmpath_lirs_list *list;
 
-	*node = *node_at(l, from);
-	node_at(l, from)->kind = FREE;
+	*node = *lirs_node_at(l, from);
+	lirs_node_at(l, from)->kind = FREE;
 	*mmpath_index_at(&l->index, node->id) = to;
 	if (node->stacked)
 		lirs_list_join(l, &l->stack, node->link[LINK_STACK].prev, to,
 			       node->link[LINK_STACK].next);
-	list = list_of(l, node->kind);
+	list = lirs_list_of(l, node->kind);
 	if (list)
 		lirs_list_join(l, list, node->link[LINK_QUEUE].prev, to,
 			       node->link[LINK_QUEUE].next);
 }
 
 /* Of nodes that most are free of: close the gaps, give back the rest. */
-static void trim(struct mmpath_lirs *l)
+static void lirs_trim(struct mmpath_lirs *l)
 {
-	u32 to, from = l->top_node, nr = nr_nodes(l);
+	u32 to, from = l->top_node, nr = lirs_nr_nodes(l);
 
 	if (l->top_node <= 2 * (u64)nr + PER_LEAF)
 		return;
 	for (to = 1; to <= nr; to++) {
-		if (node_at(l, to)->kind != FREE)
+		if (lirs_node_at(l, to)->kind != FREE)
 			continue;
-		while (node_at(l, from)->kind == FREE)
+		while (lirs_node_at(l, from)->kind == FREE)
 			from--;
-		node_move(l, from, to);
+		lirs_node_move(l, from, to);
 	}
 	l->top_node = nr;
 	l->free_node = 0;
@@ -327,26 +327,26 @@ static void trim(struct mmpath_lirs *l)
 }
 
 /* After pages have gone in any order. */
-static void settle(struct mmpath_lirs *l)
+static void lirs_settle(struct mmpath_lirs *l)
 {
-	prune(l);
-	demote_excess(l);
-	drop_ghosts(l);
-	trim(l);
+	lirs_prune(l);
+	lirs_demote_excess(l);
+	lirs_drop_ghosts(l);
+	lirs_trim(l);
 }
 
 static void lirs_coarsen(struct mmpath_lirs *l)
 {
 	mmpath_index_coarsen(&l->index);
 	l->shift++;
-	settle(l);
+	lirs_settle(l);
 }
 
 static bool lirs_over_limit(const struct mmpath_lirs *l)
 {
 	if (l->shift == MMPATH_MAX_SHIFT)
 		return false;
-	return nr_nodes(l) > l->max_pages ||
+	return lirs_nr_nodes(l) > l->max_pages ||
 	       mmpath_lirs_bytes(l) > (size_t)l->max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
 }
 
@@ -362,9 +362,9 @@ static void lirs_moved(struct mmpath_index *ix, u32 place, u32 id)
 	struct mmpath_lirs *l = container_of(ix, struct mmpath_lirs, index);
 
 	if (id)
-		node_at(l, place)->id = id;
+		lirs_node_at(l, place)->id = id;
 	else
-		node_put(l, place);
+		lirs_node_put(l, place);
 }
 
 /**
@@ -382,7 +382,7 @@ static void lirs_moved(struct mmpath_index *ix, u32 place, u32 id)
 int mmpath_lirs_init(struct mmpath_lirs *l, struct mmpath_mem *mem, u32 max_pages,
 		     unsigned int shift)
 {
-	BUILD_BUG_ON(sizeof(struct node) > 1 << NODE_ORDER);
+	BUILD_BUG_ON(sizeof(struct lirs_node) > 1 << NODE_ORDER);
 	memset(l, 0, sizeof(*l));
 	if (!max_pages || shift > MMPATH_MAX_SHIFT)
 		return -EINVAL;
@@ -440,14 +440,14 @@ void mmpath_lirs_set_size(struct mmpath_lirs *l, u64 size, u64 hirs, bool fixed)
 	l->size = size;
 	l->hirs = hirs;
 	l->fixed = fixed;
-	demote_excess(l);
-	drop_ghosts(l);
+	lirs_demote_excess(l);
+	lirs_drop_ghosts(l);
 }
 
 /* Is a HIR page, or a new one, that is touched LIR from now on? */
-static bool becomes_lir(const struct mmpath_lirs *l, const struct node *node)
+static bool lirs_becomes_lir(const struct mmpath_lirs *l, const struct lirs_node *node)
 {
-	return l->nr_lirs < most_lirs(l) || (node->stacked && !l->fixed);
+	return l->nr_lirs < lirs_most_lirs(l) || (node->stacked && !l->fixed);
 }
 
 /**
@@ -464,40 +464,40 @@ static bool becomes_lir(const struct mmpath_lirs *l, const struct node *node)
 int __mmpath_lirs_touch(struct mmpath_lirs *l, u64 page)
 {
 	u32 place, bottom = l->stack.last;
-	struct node *node;
+	struct lirs_node *node;
 	bool hit, known, was_lir;
 
-	place = page_find(l, page);
+	place = lirs_page_find(l, page);
 	known = place;
 	if (!place)
-		place = page_add(l, page);
+		place = lirs_page_add(l, page);
 	if (!place)
 		return MMPATH_NOMEM;
-	node = node_at(l, place);
-	hit = in_memory(node);
+	node = lirs_node_at(l, place);
+	hit = lirs_in_memory(node);
 	was_lir = node->kind == LIR;
 	if (!was_lir)
-		set_kind(l, place, becomes_lir(l, node) ? LIR : HIR);
-	to_top(l, place);
+		lirs_set_kind(l, place, lirs_becomes_lir(l, node) ? LIR : HIR);
+	lirs_to_top(l, place);
 	/* most touches change neither the bottom of S nor how many pages there are */
 	if (bottom == place || !bottom)
-		prune(l);
+		lirs_prune(l);
 	if (!was_lir)
-		demote_excess(l);
+		lirs_demote_excess(l);
 	if (!known)
 		lirs_limit(l);
 	return hit ? MMPATH_LIRS_HIT : MMPATH_LIRS_MISS;
 }
 
 /* A page has left memory: a ghost if S has it, forgotten if not. */
-static void leave_memory(struct mmpath_lirs *l, u32 place)
+static void lirs_leave_memory(struct mmpath_lirs *l, u32 place)
 {
-	if (node_at(l, place)->stacked)
-		set_kind(l, place, GHOST);
+	if (lirs_node_at(l, place)->stacked)
+		lirs_set_kind(l, place, GHOST);
 	else
-		page_forget(l, place);
-	prune(l);
-	drop_ghosts(l);
+		lirs_page_forget(l, place);
+	lirs_prune(l);
+	lirs_drop_ghosts(l);
 }
 
 /**
@@ -513,12 +513,12 @@ bool mmpath_lirs_victim(struct mmpath_lirs *l, u64 *page)
 	u32 place;
 
 	if (!l->nr_hirs && l->nr_lirs)
-		demote(l);
+		lirs_demote(l);
 	place = l->queue.last;
 	if (!place)
 		return false;
-	*page = mmpath_index_page(&l->index, node_at(l, place)->id);
-	leave_memory(l, place);
+	*page = mmpath_index_page(&l->index, lirs_node_at(l, place)->id);
+	lirs_leave_memory(l, place);
 	return true;
 }
 
@@ -529,10 +529,10 @@ bool mmpath_lirs_victim(struct mmpath_lirs *l, u64 *page)
  */
 void mmpath_lirs_evicted(struct mmpath_lirs *l, u64 page)
 {
-	u32 place = mmpath_sampled(page, l->shift) ? page_find(l, page) : 0;
+	u32 place = mmpath_sampled(page, l->shift) ? lirs_page_find(l, page) : 0;
 
-	if (place && in_memory(node_at(l, place)))
-		leave_memory(l, place);
+	if (place && lirs_in_memory(lirs_node_at(l, place)))
+		lirs_leave_memory(l, place);
 }
 
 /**
@@ -549,12 +549,12 @@ void mmpath_lirs_keep(struct mmpath_lirs *l, u64 page)
 
 	if (!mmpath_sampled(page, l->shift))
 		return;
-	place = page_find(l, page);
+	place = lirs_page_find(l, page);
 	if (!place)
-		place = page_add(l, page);
-	if (!place || in_memory(node_at(l, place)))
+		place = lirs_page_add(l, page);
+	if (!place || lirs_in_memory(lirs_node_at(l, place)))
 		return;
-	set_kind(l, place, HIR);
+	lirs_set_kind(l, place, HIR);
 	lirs_limit(l);
 }
 
@@ -567,9 +567,9 @@ void mmpath_lirs_keep(struct mmpath_lirs *l, u64 page)
  */
 bool __mmpath_lirs_resident(struct mmpath_lirs *l, u64 page)
 {
-	u32 place = page_find(l, page);
+	u32 place = lirs_page_find(l, page);
 
-	return place && in_memory(node_at(l, place));
+	return place && lirs_in_memory(lirs_node_at(l, place));
 }
 
 /**
@@ -581,7 +581,7 @@ bool __mmpath_lirs_resident(struct mmpath_lirs *l, u64 page)
 void mmpath_lirs_forget(struct mmpath_lirs *l, u64 first, u64 nr)
 {
 	mmpath_index_forget(&l->index, first, nr);
-	settle(l);
+	lirs_settle(l);
 }
 
 /**
@@ -599,7 +599,7 @@ int mmpath_lirs_move(struct mmpath_lirs *l, u64 from, u64 to, u64 nr)
 {
 	int err = mmpath_index_move(&l->index, from, to, nr);
 
-	settle(l);
+	lirs_settle(l);
 	lirs_limit(l);
 	return err;
 }
@@ -624,22 +624,22 @@ int mmpath_lirs_set_shift(struct mmpath_lirs *l, unsigned int shift)
 static int lirs_expand(struct mmpath_lirs *fine, struct mmpath_lirs *l, u32 from, bool stack)
 {
 	unsigned int more = l->shift - fine->shift;
-	struct node *node = node_at(l, from);
+	struct lirs_node *node = lirs_node_at(l, from);
 	u64 page, block = mmpath_index_page(&l->index, node->id) >> l->shift << more;
 	u64 end = block + (1ULL << more);
 	u32 place;
 
 	for (; block < end; block++) {
 		page = mmpath_sample_of_block(block, fine->shift);
-		place = page_find(fine, page);
+		place = lirs_page_find(fine, page);
 		if (!place)
-			place = page_add(fine, page);
+			place = lirs_page_add(fine, page);
 		if (!place)
 			return -ENOMEM;
-		if (node_at(fine, place)->kind == FREE)
-			set_kind(fine, place, node->kind);
+		if (lirs_node_at(fine, place)->kind == FREE)
+			lirs_set_kind(fine, place, node->kind);
 		if (stack)
-			to_top(fine, place);
+			lirs_to_top(fine, place);
 	}
 	return 0;
 }
@@ -650,7 +650,7 @@ static int lirs_expand_list(struct mmpath_lirs *fine, struct mmpath_lirs *l,
 	u32 place;
 	int err = 0;
 
-	for (place = list->last; place && !err; place = *prev_of(l, list, place))
+	for (place = list->last; place && !err; place = *lirs_prev_of(l, list, place))
 		err = lirs_expand(fine, l, place, list == &l->stack);
 	return err;
 }
@@ -670,7 +670,7 @@ int mmpath_lirs_refine(struct mmpath_lirs *l, unsigned int shift)
 	struct mmpath_lirs fine;
 	int err;
 
-	while (shift < l->shift && (u64)nr_nodes(l) << (l->shift - shift) > l->max_pages)
+	while (shift < l->shift && (u64)lirs_nr_nodes(l) << (l->shift - shift) > l->max_pages)
 		shift++;
 	if (shift >= l->shift)
 		return 0;

@@ -82,7 +82,7 @@
 
 #define ID_ORDER	2		/* u32 */
 #define LIVE_ORDER	3		/* u64 */
-#define NODE_ORDER	5		/* struct node */
+#define NODE_ORDER	5		/* struct stack_node */
 #define FANOUT_SHIFT	3
 #define FANOUT		8U
 #define MAX_ENTRIES	(64U << FANOUT_SHIFT * MMPATH_LEVELS)
@@ -95,7 +95,7 @@
 #define PREFETCH_FROM	(1U << 17)	/* pages; smaller stacks are in the cache */
 
 /* Prefix sums: that before child k is in half k % 2 of pair[k / 2]. */
-struct node {
+struct stack_node {
 	u64 pair[FANOUT / 2];
 };
 
@@ -103,7 +103,7 @@ struct node {
 #define BOTH	(HIGH | 1)
 
 /* Row k: 1 in all sums after that before child k. */
-static const struct node after[FANOUT] = {
+static const struct stack_node after[FANOUT] = {
 	{ { HIGH, BOTH, BOTH, BOTH } },
 	{ { 0,	  BOTH, BOTH, BOTH } },
 	{ { 0,	  HIGH, BOTH, BOTH } },
@@ -114,25 +114,25 @@ static const struct node after[FANOUT] = {
 	{ { 0,	  0,	0,    0	   } },
 };
 
-static u32 *id_at(const struct mmpath_stack *s, u32 pos)
+static u32 *stack_id_at(const struct mmpath_stack *s, u32 pos)
 {
 	return mmpath_vec_at(&s->ids, pos, ID_ORDER);
 }
 
-static u64 *live_at(const struct mmpath_stack *s, u32 word)
+static u64 *stack_live_at(const struct mmpath_stack *s, u32 word)
 {
 	return mmpath_vec_at(&s->live, word, LIVE_ORDER);
 }
 
-static struct node *node_at(const struct mmpath_stack *s, u32 level, u32 i)
+static struct stack_node *stack_node_at(const struct mmpath_stack *s, u32 level, u32 i)
 {
 	return mmpath_vec_at(&s->tree[level], i, NODE_ORDER);
 }
 
 /* @nr entries more in child @child; of what is less, the complement. */
-static void node_add(struct node *node, u32 child, u64 nr)
+static void stack_node_add(struct stack_node *node, u32 child, u64 nr)
 {
-	const struct node *a = &after[child];
+	const struct stack_node *a = &after[child];
 
 	node->pair[0] += a->pair[0] * nr;
 	node->pair[1] += a->pair[1] * nr;
@@ -140,20 +140,20 @@ static void node_add(struct node *node, u32 child, u64 nr)
 	node->pair[3] += a->pair[3] * nr;
 }
 
-static void tree_add(struct mmpath_stack *s, u32 word, s32 nr)
+static void stack_tree_add(struct mmpath_stack *s, u32 word, s32 nr)
 {
 	u32 level;
 
 	for (level = 0; level < s->levels; level++) {
-		node_add(node_at(s, level, word / FANOUT), word % FANOUT, (s64)nr);
+		stack_node_add(stack_node_at(s, level, word / FANOUT), word % FANOUT, (s64)nr);
 		word /= FANOUT;
 	}
 }
 
 /* One entry less in child @child if @mask is ~0, the same if it is 0. */
-static void node_kill(struct node *node, u32 child, u64 mask)
+static void stack_node_kill(struct stack_node *node, u32 child, u64 mask)
 {
-	const struct node *a = &after[child];
+	const struct stack_node *a = &after[child];
 
 	node->pair[0] -= a->pair[0] & mask;
 	node->pair[1] -= a->pair[1] & mask;
@@ -162,22 +162,22 @@ static void node_kill(struct node *node, u32 child, u64 mask)
 }
 
 /* Live entries before @word, one of which dies if @mask is ~0. */
-static u32 tree_climb(struct mmpath_stack *s, u32 word, u64 mask)
+static u32 stack_tree_climb(struct mmpath_stack *s, u32 word, u64 mask)
 {
 	u32 level, child, sum = 0;
-	struct node *node;
+	struct stack_node *node;
 
 	for (level = 0; level < s->levels; level++) {
 		child = word % FANOUT;
 		word /= FANOUT;
-		node = node_at(s, level, word);
+		node = stack_node_at(s, level, word);
 		sum += node->pair[child / 2] >> child % 2 * 32;
-		node_kill(node, child, mask);
+		stack_node_kill(node, child, mask);
 	}
 	return sum;
 }
 
-static void log_measure(struct mmpath_stack *s)
+static void stack_log_measure(struct mmpath_stack *s)
 {
 	u64 room = min_t(u64, s->ids.nr, 64ULL * s->live.nr);
 	u32 level, shift = 6;
@@ -190,7 +190,7 @@ static void log_measure(struct mmpath_stack *s)
 }
 
 /* Makes room for one word more. A new root has what there is as first child. */
-static int tree_grow(struct mmpath_stack *s, u32 word)
+static int stack_tree_grow(struct mmpath_stack *s, u32 word)
 {
 	bool new_root = word >> FANOUT_SHIFT * s->levels;
 	u32 level;
@@ -203,13 +203,13 @@ static int tree_grow(struct mmpath_stack *s, u32 word)
 	}
 	if (err || !new_root)
 		return err;
-	node_add(node_at(s, s->levels, 0), 0, s->nr_pages);
+	stack_node_add(stack_node_at(s, s->levels, 0), 0, s->nr_pages);
 	s->levels++;
 	return 0;
 }
 
 /* Makes room for one entry more. */
-static int log_grow(struct mmpath_stack *s)
+static int stack_log_grow(struct mmpath_stack *s)
 {
 	u32 word = s->head / 64;
 	int err = 0;
@@ -219,91 +219,91 @@ static int log_grow(struct mmpath_stack *s)
 	if (s->live.nr <= word)
 		err = mmpath_vec_grow(&s->live, s->mem);
 	if (!err)
-		err = tree_grow(s, word);
+		err = stack_tree_grow(s, word);
 	if (!err && s->ids.nr <= s->head)
 		err = mmpath_vec_grow(&s->ids, s->mem);
-	log_measure(s);
+	stack_log_measure(s);
 	return err;
 }
 
 /* Of a log that was longer once, give back faster than we take. */
-static void log_trim(struct mmpath_stack *s)
+static void stack_log_trim(struct mmpath_stack *s)
 {
 	u32 need = max_t(u64, s->head, 2 * (u64)s->nr_pages);
 	int i;
 
 	for (i = 0; i < 2 && s->ids.nr / 5 * 4 > need + 2 * LEAF_IDS; i++)
 		mmpath_vec_shrink(&s->ids, s->mem);
-	log_measure(s);
+	stack_log_measure(s);
 }
 
-static void log_append(struct mmpath_stack *s, u32 id)
+static void stack_log_append(struct mmpath_stack *s, u32 id)
 {
-	u64 *live = live_at(s, s->head / 64);
+	u64 *live = stack_live_at(s, s->head / 64);
 
 	*live |= 1ULL << s->head % 64;
-	*id_at(s, s->head) = id;
+	*stack_id_at(s, s->head) = id;
 	s->nr_pages++;
 	if (++s->head % 64)
 		return;
-	tree_add(s, s->head / 64 - 1, hweight64(*live));
+	stack_tree_add(s, s->head / 64 - 1, hweight64(*live));
 	if (!(s->head % TRIM_EVERY))
-		log_trim(s);
+		stack_log_trim(s);
 }
 
 /* The entry at @pos dies. Returns how many lived up to and including it. */
-static u32 log_kill(struct mmpath_stack *s, u32 pos)
+static u32 stack_log_kill(struct mmpath_stack *s, u32 pos)
 {
-	u64 *live = live_at(s, pos / 64);
+	u64 *live = stack_live_at(s, pos / 64);
 	u32 rank = hweight64(*live & ~0ULL >> (63 - pos % 64));
 
 	*live &= ~(1ULL << pos % 64);
 	s->nr_pages--;
-	return rank + tree_climb(s, pos / 64, pos / 64 == s->head / 64 ? 0 : ~0ULL);
+	return rank + stack_tree_climb(s, pos / 64, pos / 64 == s->head / 64 ? 0 : ~0ULL);
 }
 
-static void sweep_begin(struct mmpath_stack *s)
+static void stack_sweep_begin(struct mmpath_stack *s)
 {
 	s->src = 0;
 	s->dst = 0;
 	s->sweeping = true;
 }
 
-static void sweep_end(struct mmpath_stack *s)
+static void stack_sweep_end(struct mmpath_stack *s)
 {
 	u32 word = s->dst / 64;
 
 	if (word != s->head / 64)
-		tree_add(s, word, -(s32)hweight64(*live_at(s, word)));
+		stack_tree_add(s, word, -(s32)hweight64(*stack_live_at(s, word)));
 	s->head = s->dst;
 	s->sweeping = false;
 }
 
 /* @nr entries went from the word of @s->src to @word. */
-static void sweep_account(struct mmpath_stack *s, u32 word, s32 nr)
+static void stack_sweep_account(struct mmpath_stack *s, u32 word, s32 nr)
 {
 	u32 from = s->src / 64;
 
 	if (!nr || from == word)
 		return;
-	tree_add(s, word, nr);
+	stack_tree_add(s, word, nr);
 	if (from != s->head / 64)
-		tree_add(s, from, -nr);
+		stack_tree_add(s, from, -nr);
 }
 
-static void sweep_entry(struct mmpath_stack *s, u32 pos)
+static void stack_sweep_entry(struct mmpath_stack *s, u32 pos)
 {
-	u32 id = *id_at(s, pos), dst = s->dst++;
+	u32 id = *stack_id_at(s, pos), dst = s->dst++;
 
-	*live_at(s, dst / 64) |= 1ULL << dst % 64;
-	*id_at(s, dst) = id;
+	*stack_live_at(s, dst / 64) |= 1ULL << dst % 64;
+	*stack_id_at(s, dst) = id;
 	*mmpath_index_at(&s->index, id) = dst + 1;
 }
 
 /* Sweeps 64 entries. */
-static void sweep_word(struct mmpath_stack *s)
+static void stack_sweep_word(struct mmpath_stack *s)
 {
-	u64 *src = live_at(s, s->src / 64), live = *src;
+	u64 *src = stack_live_at(s, s->src / 64), live = *src;
 	u32 word = s->dst / 64, nr = 0;
 
 	if (s->dst == s->src && live == ~0ULL) {
@@ -312,34 +312,34 @@ static void sweep_word(struct mmpath_stack *s)
 	}
 	for (*src = 0; live; live &= live - 1, nr++) {
 		if (s->dst / 64 != word) {
-			sweep_account(s, word, nr);
+			stack_sweep_account(s, word, nr);
 			word = s->dst / 64;
 			nr = 0;
 		}
-		sweep_entry(s, s->src + __ffs64(live));
+		stack_sweep_entry(s, s->src + __ffs64(live));
 	}
-	sweep_account(s, word, nr);
+	stack_sweep_account(s, word, nr);
 }
 
-static void sweep_step(struct mmpath_stack *s)
+static void stack_sweep_step(struct mmpath_stack *s)
 {
-	sweep_word(s);
+	stack_sweep_word(s);
 	s->src += 64;
 	if (s->src >= s->head)
-		sweep_end(s);
+		stack_sweep_end(s);
 }
 
 /* The places that the next step will write. */
-static void sweep_prefetch(const struct mmpath_stack *s)
+static void stack_sweep_prefetch(const struct mmpath_stack *s)
 {
-	u64 live = *live_at(s, s->src / 64);
+	u64 live = *stack_live_at(s, s->src / 64);
 
 	for (; live; live &= live - 1)
-		prefetchw(mmpath_index_at(&s->index, *id_at(s, s->src + __ffs64(live))));
+		prefetchw(mmpath_index_at(&s->index, *stack_id_at(s, s->src + __ffs64(live))));
 }
 
 /* Is it worth it? */
-static bool sweep_due(const struct mmpath_stack *s)
+static bool stack_sweep_due(const struct mmpath_stack *s)
 {
 	if (s->head >= 2 * (u64)s->nr_pages + SMALL_LOG)
 		return true;
@@ -347,32 +347,32 @@ static bool sweep_due(const struct mmpath_stack *s)
 	       s->head / 11 * 8 >= s->nr_pages;
 }
 
-static void sweep_some(struct mmpath_stack *s)
+static void stack_sweep_some(struct mmpath_stack *s)
 {
 	if (s->head % SWEEP_EVERY)
 		return;
 	if (!s->sweeping) {
-		if (sweep_due(s))
-			sweep_begin(s);
+		if (stack_sweep_due(s))
+			stack_sweep_begin(s);
 		return;
 	}
-	sweep_step(s);
+	stack_sweep_step(s);
 	if (s->sweeping)
-		sweep_prefetch(s);
+		stack_sweep_prefetch(s);
 }
 
 /*
  * There is no memory for a longer log. What is dead in it makes room, and at once: a sweep goes
  * on with the touches, and there would be none. Not for a few entries, or each touch would do it.
  */
-static bool log_squeeze(struct mmpath_stack *s)
+static bool stack_log_squeeze(struct mmpath_stack *s)
 {
 	if (s->head - s->nr_pages <= s->head / 8)
 		return false;
 	if (!s->sweeping)
-		sweep_begin(s);
+		stack_sweep_begin(s);
 	while (s->sweeping)
-		sweep_step(s);
+		stack_sweep_step(s);
 	return s->head < s->room;
 }
 
@@ -382,9 +382,9 @@ static void stack_moved(struct mmpath_index *ix, u32 place, u32 id)
 	struct mmpath_stack *s = container_of(ix, struct mmpath_stack, index);
 
 	if (id)
-		*id_at(s, place - 1) = id;
+		*stack_id_at(s, place - 1) = id;
 	else
-		log_kill(s, place - 1);
+		stack_log_kill(s, place - 1);
 }
 
 /**
@@ -405,7 +405,7 @@ int mmpath_stack_init(struct mmpath_stack *s, struct mmpath_mem *mem,
 {
 	u32 level;
 
-	BUILD_BUG_ON(sizeof(struct node) != 1 << NODE_ORDER);
+	BUILD_BUG_ON(sizeof(struct stack_node) != 1 << NODE_ORDER);
 	memset(s, 0, sizeof(*s));
 	if (shift > MMPATH_MAX_SHIFT)
 		return -EINVAL;
@@ -481,7 +481,7 @@ static s64 stack_add(struct mmpath_stack *s, u64 page)
 	if (!id)
 		return MMPATH_NOMEM;
 	mmpath_index_set(&s->index, id, s->head + 1);
-	log_append(s, id);
+	stack_log_append(s, id);
 	return MMPATH_COLD;
 }
 
@@ -489,9 +489,9 @@ static s64 stack_raise(struct mmpath_stack *s, u32 id, u32 *place)
 {
 	u64 above = s->nr_pages;
 
-	above -= log_kill(s, *place - 1);
+	above -= stack_log_kill(s, *place - 1);
 	*place = s->head + 1;
-	log_append(s, id);
+	stack_log_append(s, id);
 	return above << s->shift;
 }
 
@@ -514,14 +514,14 @@ s64 __mmpath_stack_touch(struct mmpath_stack *s, u64 page)
 	u32 id, *place, room = s->room, chunks = s->index.nr_chunks;
 	s64 distance;
 
-	if (s->head == room && log_grow(s) && !log_squeeze(s))
+	if (s->head == room && stack_log_grow(s) && !stack_log_squeeze(s))
 		return MMPATH_NOMEM;
 	id = mmpath_index_find(&s->index, page);
 	place = id ? mmpath_index_at(&s->index, id) : NULL;
 	if (place && *place == s->head)
 		return 0;
 	distance = place && *place ? stack_raise(s, id, place) : stack_add(s, page);
-	sweep_some(s);
+	stack_sweep_some(s);
 	/* it takes more memory only with one of these */
 	if (s->nr_pages > s->max_pages || s->room != room || s->index.nr_chunks != chunks)
 		stack_keep_limit(s);
@@ -556,9 +556,9 @@ void mmpath_stack_prefetch(const struct mmpath_stack *s, const u64 *page, unsign
 	for (i = 0; i < found; i++) {
 		if (!*place[i])
 			continue;
-		prefetchw(live_at(s, (*place[i] - 1) / 64));
+		prefetchw(stack_live_at(s, (*place[i] - 1) / 64));
 		if (s->levels)
-			prefetchw(node_at(s, 0, (*place[i] - 1) / 64 / FANOUT));
+			prefetchw(stack_node_at(s, 0, (*place[i] - 1) / 64 / FANOUT));
 	}
 }
 
@@ -649,15 +649,15 @@ size_t mmpath_stack_bytes(const struct mmpath_stack *s)
 }
 
 /* The first live entry at or after @pos, as a page. */
-static bool log_next(const struct mmpath_stack *s, u32 pos, u64 *page)
+static bool stack_log_next(const struct mmpath_stack *s, u32 pos, u64 *page)
 {
 	u64 live;
 
 	for (; pos < s->head; pos = (pos / 64 + 1) * 64) {
-		live = *live_at(s, pos / 64) >> pos % 64;
+		live = *stack_live_at(s, pos / 64) >> pos % 64;
 		if (!live)
 			continue;
-		*page = mmpath_index_page(&s->index, *id_at(s, pos + __ffs64(live)));
+		*page = mmpath_index_page(&s->index, *stack_id_at(s, pos + __ffs64(live)));
 		return true;
 	}
 	return false;
@@ -672,7 +672,7 @@ static bool log_next(const struct mmpath_stack *s, u32 pos, u64 *page)
  */
 bool mmpath_stack_bottom(const struct mmpath_stack *s, u64 *page)
 {
-	return log_next(s, 0, page);
+	return stack_log_next(s, 0, page);
 }
 
 /**
@@ -695,7 +695,7 @@ bool mmpath_stack_above(const struct mmpath_stack *s, u64 *page)
 	place = id ? *mmpath_index_at(&s->index, id) : 0;
 	if (!place)
 		return false;
-	return log_next(s, place, page);
+	return stack_log_next(s, place, page);
 }
 
 #ifdef CONFIG_MMPATH_KUNIT_TEST

@@ -115,7 +115,7 @@ static struct mmpath_mrc_bin *bins_copy(struct mmpath_mrc *m, struct mmpath_mrc_
 	return bins;
 }
 
-static bool grow_bins(struct mmpath_mrc *m)
+static bool mrc_grow_bins(struct mmpath_mrc *m)
 {
 	struct mmpath_mrc_bin *bins, *open = NULL;
 	u32 nr = 2 * m->nr_bins;
@@ -146,7 +146,7 @@ static void bin_add(struct mmpath_mrc_bin *to, const struct mmpath_mrc_bin *from
 	to->now += from->now;
 }
 
-static void merge_pairs(struct mmpath_mrc_bin *bins, u32 nr)
+static void mrc_merge_pairs(struct mmpath_mrc_bin *bins, u32 nr)
 {
 	u32 i;
 
@@ -157,11 +157,11 @@ static void merge_pairs(struct mmpath_mrc_bin *bins, u32 nr)
 	memset(bins + i, 0, bins_bytes(nr - i));
 }
 
-static void double_group(struct mmpath_mrc *m)
+static void mrc_double_group(struct mmpath_mrc *m)
 {
-	merge_pairs(m->bins, m->nr_bins);
+	mrc_merge_pairs(m->bins, m->nr_bins);
 	if (m->open)
-		merge_pairs(m->open, m->nr_bins);
+		mrc_merge_pairs(m->open, m->nr_bins);
 	m->group_pages *= 2;
 }
 
@@ -171,11 +171,11 @@ static u64 bin_beyond(struct mmpath_mrc *m, u64 distance)
 	u64 bin;
 
 	while ((bin = distance >> ilog2(m->group_pages)) >= m->nr_bins) {
-		if (grow_bins(m))
+		if (mrc_grow_bins(m))
 			continue;
 		if (m->group_pages > U32_MAX / 2)
 			return m->nr_bins - 1;
-		double_group(m);
+		mrc_double_group(m);
 	}
 	return bin;
 }
@@ -329,7 +329,7 @@ static void mrc_share(struct mmpath_mrc *m, const struct mmpath_counted *c)
  * How much should have been counted, beside first touches? Those are as many as new pages,
  * which a burst has seen or not; they are no part of what goes on when nobody looks.
  */
-static u64 count_of_all(const struct mmpath_seen *seen, const struct mmpath_counted *c)
+static u64 mrc_count_of_all(const struct mmpath_seen *seen, const struct mmpath_counted *c)
 {
 	u64 count = c->begun > c->cold ? c->begun - c->cold : 0;
 
@@ -341,7 +341,7 @@ static u64 count_of_all(const struct mmpath_seen *seen, const struct mmpath_coun
 }
 
 /* Is @x nearer to @b than to @a, as a factor? */
-static bool nearer(u64 x, u64 a, u64 b)
+static bool mrc_nearer(u64 x, u64 a, u64 b)
 {
 	u64 to_a = div64_u64(x << 10, max(a, 1ULL)), to_b = div64_u64(b << 10, max(x, 1ULL));
 
@@ -361,7 +361,7 @@ static bool nearer(u64 x, u64 a, u64 b)
 void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen,
 			 struct mmpath_counted *c)
 {
-	u64 all = count_of_all(seen, c);
+	u64 all = mrc_count_of_all(seen, c);
 	unsigned int i;
 
 	c->moved = 0;
@@ -373,7 +373,7 @@ void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen
 	if (c->now == c->cold)
 		return;
 	for (i = 0; i < u->nr; i++)
-		if (nearer(u->all[i], u->before, all))
+		if (mrc_nearer(u->all[i], u->before, all))
 			c->moved += u->all[i];
 	u->nr = 0;
 	u->before = all;
@@ -398,7 +398,7 @@ void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen
 void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 			const struct mmpath_counted *c)
 {
-	u64 now = c->now - c->cold, num = count_of_all(seen, c), den = now ?: c->epoch;
+	u64 now = c->now - c->cold, num = mrc_count_of_all(seen, c), den = now ?: c->epoch;
 
 	if (c->moved && c->epoch && now)
 		mrc_share(m, c);
@@ -460,7 +460,7 @@ static u64 bin_read(const struct mmpath_mrc_bin *bin, enum mmpath_mrc_window w)
 }
 
 /* Kaplan and Meier's estimate, see above. */
-static u64 misses_censored(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages)
+static u64 mrc_misses_censored(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages)
 {
 	u64 first = pages >> ilog2(m->group_pages), left = 0, misses, ended;
 	u32 i;
@@ -495,7 +495,7 @@ u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 
 	if (first >= m->nr_bins)
 		return 0;
 	if (m->open)
-		return misses_censored(m, w, pages);
+		return mrc_misses_censored(m, w, pages);
 	for (i = first + 1; i < m->nr_bins; i++)
 		sum += bin_read(&m->bins[i], w);
 	return sum + mul_u64_u32_div(bin_read(&m->bins[first], w),

@@ -34,15 +34,15 @@
 #define BYTES_PER_PAGE	16
 #define BYTES_AT_LEAST	4096
 
-static u32 *id_at(const struct mmpath_mru *s, u32 depth)
+static u32 *mru_id_at(const struct mmpath_mru *s, u32 depth)
 {
 	return mmpath_vec_at(&s->ids, depth, ID_ORDER);
 }
 
 /* Depth as the index knows it: plus one, because 0 is none. */
-static void put_at(struct mmpath_mru *s, u32 depth, u32 id)
+static void mru_put_at(struct mmpath_mru *s, u32 depth, u32 id)
 {
-	*id_at(s, depth) = id;
+	*mru_id_at(s, depth) = id;
 	*mmpath_index_at(&s->index, id) = depth + 1;
 }
 
@@ -51,32 +51,32 @@ static void mru_moved(struct mmpath_index *ix, u32 place, u32 id)
 {
 	struct mmpath_mru *s = container_of(ix, struct mmpath_mru, index);
 
-	*id_at(s, place - 1) = id;
+	*mru_id_at(s, place - 1) = id;
 	s->nr_holes += !id;
 }
 
 /* Fill holes from the bottom. */
-static void fill_holes(struct mmpath_mru *s)
+static void mru_fill_holes(struct mmpath_mru *s)
 {
 	u32 depth;
 
 	for (depth = 0; s->nr_holes && depth < s->nr_pages; depth++) {
-		while (s->nr_pages > depth && !*id_at(s, s->nr_pages - 1))
+		while (s->nr_pages > depth && !*mru_id_at(s, s->nr_pages - 1))
 			s->nr_pages--;
-		if (depth < s->nr_pages && !*id_at(s, depth))
-			put_at(s, depth, *id_at(s, --s->nr_pages));
+		if (depth < s->nr_pages && !*mru_id_at(s, depth))
+			mru_put_at(s, depth, *mru_id_at(s, --s->nr_pages));
 	}
 	s->nr_holes = 0;
 }
 
 /* Close holes, keeping the order: a sampled stack is the stack of the sample. */
-static void close_holes(struct mmpath_mru *s)
+static void mru_close_holes(struct mmpath_mru *s)
 {
 	u32 from, to = 0;
 
 	for (from = 0; from < s->nr_pages; from++)
-		if (*id_at(s, from))
-			put_at(s, to++, *id_at(s, from));
+		if (*mru_id_at(s, from))
+			mru_put_at(s, to++, *mru_id_at(s, from));
 	s->nr_pages = to;
 	s->nr_holes = 0;
 }
@@ -85,7 +85,7 @@ static void mru_coarsen(struct mmpath_mru *s)
 {
 	mmpath_index_coarsen(&s->index);
 	s->shift++;
-	close_holes(s);
+	mru_close_holes(s);
 }
 
 /**
@@ -157,10 +157,10 @@ static s64 mru_add(struct mmpath_mru *s, u64 page)
 	if (!id)
 		return MMPATH_NOMEM;
 	if (s->nr_pages)
-		put_at(s, s->nr_pages, *id_at(s, 0));
+		mru_put_at(s, s->nr_pages, *mru_id_at(s, 0));
 	s->nr_pages++;
 	mmpath_index_set(&s->index, id, 1);
-	*id_at(s, 0) = id;
+	*mru_id_at(s, 0) = id;
 	/* it takes more memory only with one of these */
 	if (s->nr_pages <= s->max_pages && s->ids.nr == room && s->index.nr_chunks == chunks)
 		return MMPATH_COLD;
@@ -188,8 +188,8 @@ s64 __mmpath_mru_touch(struct mmpath_mru *s, u64 page)
 	if (!id || !*mmpath_index_at(&s->index, id))
 		return mru_add(s, page);
 	depth = *mmpath_index_at(&s->index, id) - 1;
-	put_at(s, depth, *id_at(s, 0));
-	put_at(s, 0, id);
+	mru_put_at(s, depth, *mru_id_at(s, 0));
+	mru_put_at(s, 0, id);
 	return (s64)depth << s->shift;
 }
 
@@ -202,7 +202,7 @@ s64 __mmpath_mru_touch(struct mmpath_mru *s, u64 page)
 void mmpath_mru_forget(struct mmpath_mru *s, u64 first, u64 nr)
 {
 	mmpath_index_forget(&s->index, first, nr);
-	fill_holes(s);
+	mru_fill_holes(s);
 }
 
 /**
@@ -220,7 +220,7 @@ int mmpath_mru_move(struct mmpath_mru *s, u64 from, u64 to, u64 nr)
 {
 	int err = mmpath_index_move(&s->index, from, to, nr);
 
-	fill_holes(s);
+	mru_fill_holes(s);
 	while (mru_over_limit(s))
 		mru_coarsen(s);
 	return err;

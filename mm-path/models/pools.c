@@ -213,7 +213,7 @@ static s64 pool_excess(const struct mmpath_pool *pool)
 	return pool->target == U64_MAX ? 0 : (s64)(mmpath_pool_has(pool) - pool->target);
 }
 
-static bool gives_before(const struct mmpath_pool *a, const struct mmpath_pool *b)
+static bool pools_gives_before(const struct mmpath_pool *a, const struct mmpath_pool *b)
 {
 	if (pool_excess(a) != pool_excess(b))
 		return pool_excess(a) > pool_excess(b);
@@ -233,7 +233,7 @@ bool mmpath_pools_victim(struct mmpath_pools *ps, u64 *page, u64 *key)
 	struct mmpath_pool *pool, *best = NULL;
 
 	list_for_each_entry(pool, &ps->list, node)
-		if (mmpath_pool_has(pool) && (!best || gives_before(pool, best)))
+		if (mmpath_pool_has(pool) && (!best || pools_gives_before(pool, best)))
 			best = pool;
 	if (!best)
 		return false;
@@ -330,7 +330,7 @@ void mmpath_pools_refine(struct mmpath_pools *ps, unsigned int shift)
 	pools_align(ps);
 }
 
-static u32 to_steps(const struct mmpath_pools *ps, u64 pages)
+static u32 pools_to_steps(const struct mmpath_pools *ps, u64 pages)
 {
 	return min_t(u64, div64_u64(pages + ps->step - 1, ps->step), MMPATH_STEPS);
 }
@@ -350,7 +350,7 @@ static void pools_set_step(struct mmpath_pools *ps)
 	list_for_each_entry(pool, &ps->list, node) {
 		memset(pool->window, 0, sizeof(pool->window));
 		if (pool->target != U64_MAX)
-			pool->share.steps = to_steps(ps, pool->target);
+			pool->share.steps = pools_to_steps(ps, pool->target);
 	}
 }
 
@@ -374,7 +374,7 @@ void mmpath_pools_set_size(struct mmpath_pools *ps, u64 pages, u64 pab_pages)
 }
 
 /* Are there so many misses that it matters, and is no accident? */
-static bool enough_misses(const struct mmpath_pools *ps, u64 misses, u64 has)
+static bool pools_enough_misses(const struct mmpath_pools *ps, u64 misses, u64 has)
 {
 	return misses >= has >> ENOUGH_SHIFT && misses >> ps->shift >= ENOUGH_SAMPLES;
 }
@@ -388,7 +388,7 @@ static void pool_choose(struct mmpath_pools *ps, struct mmpath_pool *pool,
 	u64 by_mru = mmpath_mrc_misses(mru, MMPATH_MRC_EPOCH, has);
 	bool was = pool->mru;
 
-	if (!enough_misses(ps, max(by_lru, by_mru), has))
+	if (!pools_enough_misses(ps, max(by_lru, by_mru), has))
 		return;
 	if (by_mru + (by_lru >> MARGIN_SHIFT) < by_lru)
 		pool->score = min(pool->score + 1, SCORE_MOST);
@@ -438,13 +438,13 @@ static void pool_set_bounds(const struct mmpath_pools *ps, struct mmpath_pool *p
 
 	if (pool == ps->old) {
 		memset(pool->share.lambda, 0, sizeof(pool->share.lambda));
-		pool->share.least = ps->crowded ? to_steps(ps, has) : 0;
+		pool->share.least = ps->crowded ? pools_to_steps(ps, has) : 0;
 	} else {
-		pool->share.least = to_steps(ps, pool->judged ? min(has, ps->hirs) : has);
+		pool->share.least = pools_to_steps(ps, pool->judged ? min(has, ps->hirs) : has);
 	}
 	pool->share.most = MMPATH_STEPS;
 	if (pool->target == U64_MAX)
-		pool->share.steps = to_steps(ps, has);
+		pool->share.steps = pools_to_steps(ps, has);
 }
 
 /**

@@ -54,18 +54,18 @@
 
 /* The tree of extents; place 0 is no extent. */
 
-static struct mmpath_extent *extent_of(const struct mmpath_regions *rs, u32 i)
+static struct mmpath_extent *region_extent_of(const struct mmpath_regions *rs, u32 i)
 {
 	return mmpath_vec_at(&rs->extents, i, MMPATH_EXTENT_ORDER);
 }
 
-static u64 extent_end(const struct mmpath_extent *e)
+static u64 region_extent_end(const struct mmpath_extent *e)
 {
 	return e->first + e->nr;
 }
 
 /* Its place in the heap: a mix of all bits (the last steps of MurmurHash3). */
-static u32 extent_rank(const struct mmpath_regions *rs, u32 i)
+static u32 region_extent_rank(const struct mmpath_regions *rs, u32 i)
 {
 	i ^= rs->params.seed;
 	i ^= i >> 16;
@@ -75,13 +75,13 @@ static u32 extent_rank(const struct mmpath_regions *rs, u32 i)
 	return i ^ i >> 16;
 }
 
-static void extents_split(struct mmpath_regions *rs, u32 tree, u64 page, u32 *before,
-			  u32 *others)
+static void region_extents_split(struct mmpath_regions *rs, u32 tree, u64 page, u32 *before,
+				 u32 *others)
 {
 	struct mmpath_extent *e;
 
 	while (tree) {
-		e = extent_of(rs, tree);
+		e = region_extent_of(rs, tree);
 		if (e->first < page) {
 			*before = tree;
 			before = &e->right;
@@ -96,18 +96,18 @@ static void extents_split(struct mmpath_regions *rs, u32 tree, u64 page, u32 *be
 	*others = 0;
 }
 
-static u32 extents_join(struct mmpath_regions *rs, u32 a, u32 b)
+static u32 region_extents_join(struct mmpath_regions *rs, u32 a, u32 b)
 {
 	u32 root, *link = &root;
 
 	while (a && b) {
-		if (extent_rank(rs, a) < extent_rank(rs, b)) {
+		if (region_extent_rank(rs, a) < region_extent_rank(rs, b)) {
 			*link = a;
-			link = &extent_of(rs, a)->right;
+			link = &region_extent_of(rs, a)->right;
 			a = *link;
 		} else {
 			*link = b;
-			link = &extent_of(rs, b)->left;
+			link = &region_extent_of(rs, b)->left;
 			b = *link;
 		}
 	}
@@ -116,16 +116,16 @@ static u32 extents_join(struct mmpath_regions *rs, u32 a, u32 b)
 }
 
 /* Take the first extent out of @tree, which becomes a vine on its left: O(1) for each. */
-static u32 extents_pop(struct mmpath_regions *rs, u32 *tree)
+static u32 region_extents_pop(struct mmpath_regions *rs, u32 *tree)
 {
 	struct mmpath_extent *e;
 	u32 i = *tree, left;
 
 	if (!i)
 		return 0;
-	for (e = extent_of(rs, i); (left = e->left); i = left) {
-		e->left = extent_of(rs, left)->right;
-		e = extent_of(rs, left);
+	for (e = region_extent_of(rs, i); (left = e->left); i = left) {
+		e->left = region_extent_of(rs, left)->right;
+		e = region_extent_of(rs, left);
 		e->right = i;
 	}
 	*tree = e->right;
@@ -134,14 +134,14 @@ static u32 extents_pop(struct mmpath_regions *rs, u32 *tree)
 }
 
 /* The first extent that ends above @page, or 0. */
-static u32 extents_at(const struct mmpath_regions *rs, u64 page)
+static u32 region_extents_at(const struct mmpath_regions *rs, u64 page)
 {
 	struct mmpath_extent *e;
 	u32 i = rs->root, found = 0;
 
 	while (i) {
-		e = extent_of(rs, i);
-		if (extent_end(e) > page) {
+		e = region_extent_of(rs, i);
+		if (region_extent_end(e) > page) {
 			found = i;
 			i = e->left;
 		} else {
@@ -152,7 +152,7 @@ static u32 extents_at(const struct mmpath_regions *rs, u64 page)
 }
 
 /* Make room for @more extents more. */
-static int extents_reserve(struct mmpath_regions *rs, unsigned int more)
+static int region_extents_reserve(struct mmpath_regions *rs, unsigned int more)
 {
 	if (rs->nr_extents + more > MMPATH_MAX_EXTENTS)
 		return -ENOSPC;
@@ -174,21 +174,21 @@ static struct mmpath_region *region_of(const struct mmpath_regions *rs,
 	return region_at(rs, e->region);
 }
 
-/* There is room: extents_reserve() was called. */
-static u32 extent_get(struct mmpath_regions *rs)
+/* There is room: region_extents_reserve() was called. */
+static u32 region_extent_get(struct mmpath_regions *rs)
 {
 	u32 i = rs->free_extent;
 
 	rs->nr_extents++;
 	if (!i)
 		return ++rs->top_extent;
-	rs->free_extent = extent_of(rs, i)->right;
+	rs->free_extent = region_extent_of(rs, i)->right;
 	return i;
 }
 
-static void extent_put(struct mmpath_regions *rs, u32 i)
+static void region_extent_put(struct mmpath_regions *rs, u32 i)
 {
-	*extent_of(rs, i) = (struct mmpath_extent){ .right = rs->free_extent };
+	*region_extent_of(rs, i) = (struct mmpath_extent){ .right = rs->free_extent };
 	rs->free_extent = i;
 	if (--rs->nr_extents)
 		return;
@@ -198,40 +198,42 @@ static void extent_put(struct mmpath_regions *rs, u32 i)
 }
 
 /* Down to where it is the root of what is there. */
-static void extent_link(struct mmpath_regions *rs, u32 i)
+static void region_extent_link(struct mmpath_regions *rs, u32 i)
 {
-	struct mmpath_extent *e = extent_of(rs, i), *at;
-	u32 *link = &rs->root, rank = extent_rank(rs, i);
+	struct mmpath_extent *e = region_extent_of(rs, i), *at;
+	u32 *link = &rs->root, rank = region_extent_rank(rs, i);
 
-	while (*link && extent_rank(rs, *link) < rank) {
-		at = extent_of(rs, *link);
+	while (*link && region_extent_rank(rs, *link) < rank) {
+		at = region_extent_of(rs, *link);
 		link = at->first < e->first ? &at->right : &at->left;
 	}
-	extents_split(rs, *link, e->first, &e->left, &e->right);
+	region_extents_split(rs, *link, e->first, &e->left, &e->right);
 	*link = i;
 }
 
-static void extent_insert(struct mmpath_regions *rs, u64 first, u64 nr, u32 region)
+static void region_extent_insert(struct mmpath_regions *rs, u64 first, u64 nr, u32 region)
 {
-	u32 i = extent_get(rs);
+	u32 i = region_extent_get(rs);
 
-	*extent_of(rs, i) = (struct mmpath_extent){ .first = first, .nr = nr, .region = region };
+	*region_extent_of(rs, i) = (struct mmpath_extent){
+		.first = first, .nr = nr, .region = region,
+	};
 	region_at(rs, region)->nr_mapped += nr;
 	rs->measured = false;
-	extent_link(rs, i);
+	region_extent_link(rs, i);
 }
 
 /* The extent that @page lies in, but does not begin, or NULL. */
-static struct mmpath_extent *extent_across(const struct mmpath_regions *rs, u64 page)
+static struct mmpath_extent *region_extent_across(const struct mmpath_regions *rs, u64 page)
 {
-	u32 i = extents_at(rs, page);
-	struct mmpath_extent *e = i ? extent_of(rs, i) : NULL;
+	u32 i = region_extents_at(rs, page);
+	struct mmpath_extent *e = i ? region_extent_of(rs, i) : NULL;
 
 	return e && e->first < page ? e : NULL;
 }
 
 /* From here on addresses may mean other regions. */
-static void extents_change(struct mmpath_regions *rs)
+static void region_extents_change(struct mmpath_regions *rs)
 {
 	rs->last.nr = 0;
 	rs->measured = false;
@@ -239,7 +241,7 @@ static void extents_change(struct mmpath_regions *rs)
 
 /* Models of a region */
 
-static void models_destroy(struct mmpath_models *m)
+static void region_models_destroy(struct mmpath_models *m)
 {
 	mmpath_stack_destroy(&m->lru);
 	mmpath_mru_destroy(&m->mru);
@@ -248,7 +250,7 @@ static void models_destroy(struct mmpath_models *m)
 }
 
 /* The parameters are good: mmpath_regions_init() has looked. */
-static struct mmpath_models *models_create(struct mmpath_regions *rs)
+static struct mmpath_models *region_models_create(struct mmpath_regions *rs)
 {
 	const struct mmpath_region_params *p = &rs->params;
 	struct mmpath_models *m = mmpath_mem_alloc(rs->mem, sizeof(*m));
@@ -262,7 +264,7 @@ static struct mmpath_models *models_create(struct mmpath_regions *rs)
 	err |= mmpath_mrc_init(&m->mru_mrc, rs->mem, p->group_pages);
 	if (!err)
 		return m;
-	models_destroy(m);
+	region_models_destroy(m);
 	mmpath_mem_free(rs->mem, m, sizeof(*m));
 	return NULL;
 }
@@ -298,7 +300,7 @@ static void region_drop_models(struct mmpath_regions *rs, struct mmpath_region *
 	/* what it has counted in this epoch is of accesses that are told for all */
 	mmpath_mrc_counted(&m->lru_mrc, &rs->lru_gone);
 	mmpath_mrc_counted(&m->mru_mrc, &rs->mru_gone);
-	models_destroy(m);
+	region_models_destroy(m);
 	mmpath_mem_free(rs->mem, m, sizeof(*m));
 	region->models = NULL;
 }
@@ -344,7 +346,7 @@ static void regions_settle(struct mmpath_regions *rs)
 		return;
 	regions_pack(rs, nr);
 	for (i = 1; i <= rs->top_extent; i++) {
-		e = extent_of(rs, i);
+		e = region_extent_of(rs, i);
 		if (e->region > nr)
 			e->region = region_of(rs, e)->next_free;
 	}
@@ -352,7 +354,7 @@ static void regions_settle(struct mmpath_regions *rs)
 	rs->free_region = 0;
 	while (rs->regions.nr > nr + 2 * per_leaf)
 		mmpath_vec_shrink(&rs->regions, rs->mem);
-	extents_change(rs);
+	region_extents_change(rs);
 }
 
 static void region_forget(struct mmpath_region *region, u64 first, u64 nr)
@@ -424,7 +426,7 @@ void mmpath_regions_destroy(struct mmpath_regions *rs)
 	rs->nr_regions = 0;
 	rs->nr_extents = 0;
 	rs->root = 0;
-	extents_change(rs);
+	region_extents_change(rs);
 }
 
 /**
@@ -469,15 +471,15 @@ int mmpath_regions_copy(struct mmpath_regions *dst, const struct mmpath_regions 
 }
 
 /* Does [@first, ...) go on where an extent of the heap ends? */
-static bool extend_brk(struct mmpath_regions *rs, u64 first, u64 nr)
+static bool region_extend_brk(struct mmpath_regions *rs, u64 first, u64 nr)
 {
-	u32 i = first ? extents_at(rs, first - 1) : 0;
+	u32 i = first ? region_extents_at(rs, first - 1) : 0;
 	struct mmpath_extent *e;
 
 	if (!i)
 		return false;
-	e = extent_of(rs, i);
-	if (extent_end(e) != first || region_of(rs, e)->kind != MMPATH_REGION_BRK)
+	e = region_extent_of(rs, i);
+	if (region_extent_end(e) != first || region_of(rs, e)->kind != MMPATH_REGION_BRK)
 		return false;
 	e->nr += nr;
 	region_of(rs, e)->nr_mapped += nr;
@@ -507,43 +509,43 @@ int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 
 	if (err || !nr || (kind == MMPATH_REGION_MMAP && nr < rs->params.min_pages))
 		return err;
-	if (kind == MMPATH_REGION_BRK && extend_brk(rs, first, nr))
+	if (kind == MMPATH_REGION_BRK && region_extend_brk(rs, first, nr))
 		return 0;
-	err = extents_reserve(rs, 1);
+	err = region_extents_reserve(rs, 1);
 	if (err)
 		return err;
 	region = region_new(rs, kind);
 	if (!region)
 		return -ENOMEM;
-	extent_insert(rs, first, nr, region);
+	region_extent_insert(rs, first, nr, region);
 	return 0;
 }
 
 /* [@first, @end) is a hole in the middle of @e. */
-static void extent_cut_out(struct mmpath_regions *rs, struct mmpath_extent *e, u64 first,
-			   u64 end)
+static void region_extent_cut_out(struct mmpath_regions *rs, struct mmpath_extent *e, u64 first,
+				  u64 end)
 {
-	u64 old_end = extent_end(e);
+	u64 old_end = region_extent_end(e);
 	u32 region = e->region;
 
 	e->nr = first - e->first;
 	region_at(rs, region)->nr_mapped -= old_end - end;
-	extent_insert(rs, end, old_end - end, region);
+	region_extent_insert(rs, end, old_end - end, region);
 	region_shrink(rs, region, first, end - first);
 }
 
 /* What begins before @first ends there, and what ends after @end begins there. */
-static void extents_trim(struct mmpath_regions *rs, u64 first, u64 end)
+static void region_extents_trim(struct mmpath_regions *rs, u64 first, u64 end)
 {
-	struct mmpath_extent *e = extent_across(rs, first);
+	struct mmpath_extent *e = region_extent_across(rs, first);
 	u64 nr;
 
 	if (e) {
-		nr = extent_end(e) - first;
+		nr = region_extent_end(e) - first;
 		e->nr -= nr;
 		region_shrink(rs, e->region, first, nr);
 	}
-	e = extent_across(rs, end);
+	e = region_extent_across(rs, end);
 	if (e) {
 		nr = end - e->first;
 		region_shrink(rs, e->region, e->first, nr);
@@ -553,14 +555,14 @@ static void extents_trim(struct mmpath_regions *rs, u64 first, u64 end)
 }
 
 /* The extents that begin in [@first, @end), a tree of their own. */
-static u32 extents_take(struct mmpath_regions *rs, u64 first, u64 end)
+static u32 region_extents_take(struct mmpath_regions *rs, u64 first, u64 end)
 {
 	u32 *link = &rs->root, before, others, after, taken;
 	struct mmpath_extent *e;
 
 	/* all of them are below the first that is one */
 	while (*link) {
-		e = extent_of(rs, *link);
+		e = region_extent_of(rs, *link);
 		if (e->first < first)
 			link = &e->right;
 		else if (e->first >= end)
@@ -568,9 +570,9 @@ static u32 extents_take(struct mmpath_regions *rs, u64 first, u64 end)
 		else
 			break;
 	}
-	extents_split(rs, *link, first, &before, &others);
-	extents_split(rs, others, end, &taken, &after);
-	*link = extents_join(rs, before, after);
+	region_extents_split(rs, *link, first, &before, &others);
+	region_extents_split(rs, others, end, &taken, &after);
+	*link = region_extents_join(rs, before, after);
 	return taken;
 }
 
@@ -594,31 +596,31 @@ int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr)
 
 	if (!nr)
 		return 0;
-	i = extents_at(rs, first);
-	e = i ? extent_of(rs, i) : NULL;
+	i = region_extents_at(rs, first);
+	e = i ? region_extent_of(rs, i) : NULL;
 	/* no page of an extent is in the rest region */
-	if (!e || e->first > first || extent_end(e) < end)
+	if (!e || e->first > first || region_extent_end(e) < end)
 		region_forget(rs->rest, first, nr);
 	if (!e || e->first >= end)
 		return 0;
-	extents_change(rs);
-	if (e->first < first && extent_end(e) > end) {
-		err = extents_reserve(rs, 1);
-		e = extent_of(rs, i);	/* it may have moved */
+	region_extents_change(rs);
+	if (e->first < first && region_extent_end(e) > end) {
+		err = region_extents_reserve(rs, 1);
+		e = region_extent_of(rs, i);	/* it may have moved */
 		if (err)
 			region_forget(region_of(rs, e), first, nr);
 		else
-			extent_cut_out(rs, e, first, end);
+			region_extent_cut_out(rs, e, first, end);
 		return err;
 	}
 	/* as a rule it is what one mmap() made */
-	if (e->first != first || extent_end(e) != end)
-		extents_trim(rs, first, end);
-	gone = extents_take(rs, first, end);
-	while ((i = extents_pop(rs, &gone))) {
-		e = extent_of(rs, i);
+	if (e->first != first || region_extent_end(e) != end)
+		region_extents_trim(rs, first, end);
+	gone = region_extents_take(rs, first, end);
+	while ((i = region_extents_pop(rs, &gone))) {
+		e = region_extent_of(rs, i);
 		region_shrink(rs, e->region, e->first, e->nr);
-		extent_put(rs, i);
+		region_extent_put(rs, i);
 	}
 	regions_settle(rs);
 	return 0;
@@ -639,11 +641,11 @@ void mmpath_regions_forget(struct mmpath_regions *rs, u64 first, u64 nr)
 	u32 i;
 
 	region_forget(rs->rest, first, nr);
-	while (from < end && (i = extents_at(rs, from))) {
-		e = extent_of(rs, i);
+	while (from < end && (i = region_extents_at(rs, from))) {
+		e = region_extent_of(rs, i);
 		if (e->first >= end)
 			break;
-		to = min(end, extent_end(e));
+		to = min(end, region_extent_end(e));
 		region_forget(region_of(rs, e), from, to - from);
 		from = to;
 	}
@@ -661,9 +663,9 @@ static int regions_resize(struct mmpath_regions *rs, u64 first, u64 nr_from, u64
 	err = mmpath_regions_unmap(rs, first + nr_from, nr_to - nr_from);
 	if (err)
 		return err;
-	i = extents_at(rs, first + nr_from - 1);
-	e = i ? extent_of(rs, i) : NULL;
-	if (e && extent_end(e) == first + nr_from) {
+	i = region_extents_at(rs, first + nr_from - 1);
+	e = i ? region_extent_of(rs, i) : NULL;
+	if (e && region_extent_end(e) == first + nr_from) {
 		e->nr += nr_to - nr_from;
 		region_of(rs, e)->nr_mapped += nr_to - nr_from;
 		rs->measured = false;
@@ -684,37 +686,37 @@ static void region_move(struct mmpath_region *region, u64 from, u64 to, u64 nr)
 		region->nomem |= 1;
 }
 
-/* Cut the extent across @page in two there. There is room: extents_reserve() was called. */
-static void extents_cut(struct mmpath_regions *rs, u64 page)
+/* Cut the extent across @page in two there. There is room: region_extents_reserve() was called. */
+static void region_extents_cut(struct mmpath_regions *rs, u64 page)
 {
-	struct mmpath_extent *e = extent_across(rs, page);
+	struct mmpath_extent *e = region_extent_across(rs, page);
 	u64 nr;
 
 	if (!e)
 		return;
-	nr = extent_end(e) - page;
+	nr = region_extent_end(e) - page;
 	e->nr -= nr;
 	region_of(rs, e)->nr_mapped -= nr;
-	extent_insert(rs, page, nr, e->region);
+	region_extent_insert(rs, page, nr, e->region);
 }
 
-static void extents_move(struct mmpath_regions *rs, u64 from, u64 to, u64 nr)
+static void region_extents_move(struct mmpath_regions *rs, u64 from, u64 to, u64 nr)
 {
 	struct mmpath_extent *e;
 	u32 i, moved;
 
-	extents_cut(rs, from);
-	extents_cut(rs, from + nr);
-	moved = extents_take(rs, from, from + nr);
-	while ((i = extents_pop(rs, &moved))) {
-		e = extent_of(rs, i);
+	region_extents_cut(rs, from);
+	region_extents_cut(rs, from + nr);
+	moved = region_extents_take(rs, from, from + nr);
+	while ((i = region_extents_pop(rs, &moved))) {
+		e = region_extent_of(rs, i);
 		region_move(region_of(rs, e), e->first, e->first - from + to, e->nr);
 		e->first = e->first - from + to;
-		extent_link(rs, i);
+		region_extent_link(rs, i);
 	}
 }
 
-static bool ranges_overlap(u64 a, u64 nr_a, u64 b, u64 nr_b)
+static bool region_ranges_overlap(u64 a, u64 nr_a, u64 b, u64 nr_b)
 {
 	return a < b + nr_b && b < a + nr_a;
 }
@@ -743,18 +745,18 @@ int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to
 		return mmpath_regions_map(rs, to, nr_to, MMPATH_REGION_MMAP);
 	if (from == to)
 		return regions_resize(rs, from, nr_from, nr_to);
-	if (ranges_overlap(from, nr_from, to, nr_to))
+	if (region_ranges_overlap(from, nr_from, to, nr_to))
 		return -EINVAL;
 	err = mmpath_regions_unmap(rs, to, nr_to);
 	if (!err)
 		err = mmpath_regions_unmap(rs, from + nr, nr_from - nr);
 	if (!err)
-		err = extents_reserve(rs, 2);	/* an extent cut twice */
+		err = region_extents_reserve(rs, 2);	/* an extent cut twice */
 	if (err)
 		return err;
-	extents_change(rs);
+	region_extents_change(rs);
 	region_move(rs->rest, from, to, nr);
-	extents_move(rs, from, to, nr);
+	region_extents_move(rs, from, to, nr);
 	return regions_resize(rs, to, nr, nr_to);
 }
 
@@ -775,12 +777,12 @@ void mmpath_regions_measure(struct mmpath_regions *rs)
 		region->last = 0;
 	}
 	for (i = 1; i <= rs->top_extent; i++) {
-		e = extent_of(rs, i);
+		e = region_extent_of(rs, i);
 		if (!e->region)
 			continue;
 		region = region_of(rs, e);
 		region->first = min(region->first, e->first);
-		region->last = max(region->last, extent_end(e) - 1);
+		region->last = max(region->last, region_extent_end(e) - 1);
 	}
 	rs->measured = true;
 }
@@ -803,8 +805,8 @@ struct mmpath_region *mmpath_regions_next(const struct mmpath_regions *rs, u32 *
 /* What mmpath_regions_find() does when the page is not near the last one. */
 struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 {
-	u32 i = extents_at(rs, page);
-	struct mmpath_extent *e = i ? extent_of(rs, i) : NULL;
+	u32 i = region_extents_at(rs, page);
+	struct mmpath_extent *e = i ? region_extent_of(rs, i) : NULL;
 
 	if (!e || e->first > page)
 		return rs->rest;
@@ -817,8 +819,8 @@ struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page)
  * The first touch in a later burst is not counted: when the page was touched before that
  * nobody knows, but in a region that was mapped since.
  */
-static void count_touch(const struct mmpath_region *region, struct mmpath_mrc *m, s64 distance,
-			u32 weight)
+static void region_count_touch(const struct mmpath_region *region, struct mmpath_mrc *m,
+			       s64 distance, u32 weight)
 {
 	if (distance == MMPATH_COLD && region->resumed)
 		mmpath_mrc_begin(m, weight);
@@ -841,7 +843,7 @@ static int region_mru_touch(struct mmpath_region *region, u64 page, u64 rank, bo
 	if (distance == MMPATH_NOMEM)
 		return -ENOMEM;
 	if (!again)
-		count_touch(region, &m->mru_mrc, distance, weight);
+		region_count_touch(region, &m->mru_mrc, distance, weight);
 	return 0;
 }
 
@@ -855,7 +857,7 @@ static int region_touch(struct mmpath_regions *rs, struct mmpath_region *region,
 	if (!mmpath_rank_sampled(rank, mmpath_region_shift(rs, region)))
 		return 0;
 	if (!m) {
-		m = models_create(rs);
+		m = region_models_create(rs);
 		region->models = m;
 	}
 	if (!m)
@@ -865,7 +867,7 @@ static int region_touch(struct mmpath_regions *rs, struct mmpath_region *region,
 	if (distance == MMPATH_NOMEM)
 		return -ENOMEM;
 	if (!again)
-		count_touch(region, &m->lru_mrc, distance, weight);
+		region_count_touch(region, &m->lru_mrc, distance, weight);
 	return region_mru_touch(region, page, rank, again);
 }
 
