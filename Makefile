@@ -10,7 +10,7 @@ DEPS := bc bison build-essential ccache cpio curl flex git kmod libelf-dev libss
 	linux-source-6.12 python3 quilt rsync xz-utils procps \
 	qemu-system-x86 iproute2 \
 	libcmocka-dev libjansson-dev libncurses-dev libzstd-dev libcap-dev libnuma-dev gnuplot-nox \
-	shellcheck sparse \
+	shellcheck sparse python3-sphinx \
 	mrbayes redis-server redis-tools sqlite3
 
 .PHONY: help
