@@ -267,10 +267,11 @@ enum mmpath_seen_as {
  * struct mmpath_seen - how much of what happened in an epoch the models have seen
  * @all: accesses, or time in which they were made, that there was
  * @part: how much of that time they were seen in; 0: all
+ * @ahead: accesses that epochs before have counted, and that are among those of @all
  * @as: which it is; when in doubt, the greater
  */
 struct mmpath_seen {
-	u64 all, part;
+	u64 all, part, ahead;
 	enum mmpath_seen_as as;
 };
 
@@ -358,15 +359,40 @@ struct mmpath_unseen {
 void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen,
 			 struct mmpath_counted *c);
 
+/* Accesses of @s that no epoch has counted before */
+static inline u64 mmpath_seen_new(const struct mmpath_seen *s)
+{
+	return s->all - min(s->all, s->ahead);
+}
+
+/*
+ * How much was counted in an epoch that will be told in the next, because a program goes on
+ * while its log is drained. Where the counts were scaled to what was told it is nothing.
+ */
+static inline u64 mmpath_seen_ahead(const struct mmpath_seen *s, const struct mmpath_counted *c)
+{
+	u64 told = mmpath_seen_new(s), owed = s->ahead - min(s->ahead, s->all);
+	u64 more = c->now - min(c->now, told);
+
+	if (s->as == MMPATH_SEEN_ACCESSES ? told <= c->cold && c->now > c->cold :
+					    s->as == MMPATH_SEEN_TIME && !s->part)
+		return min(owed + more, c->now);
+	return s->as == MMPATH_SEEN_ACCESSES ? owed : 0;
+}
+
 /*
  * The epoch is over. Accesses that no curve tells anything about wait for an epoch that
- * does, but for the first touches among them.
+ * does, except the first touches among them.
  */
 static inline void mmpath_seen_close(struct mmpath_seen *s, const struct mmpath_counted *c)
 {
+	u64 ahead = mmpath_seen_ahead(s, c);
+
 	if (s->as != MMPATH_SEEN_ACCESSES || c->now > c->cold || c->epoch)
 		*s = (struct mmpath_seen){ };
+	s->all = mmpath_seen_new(s);
 	s->all -= min(s->all, c->cold);
+	s->ahead = ahead;
 }
 
 void mmpath_mrc_close_epoch(struct mmpath_mrc *m);

@@ -331,10 +331,10 @@ static void mrc_share(struct mmpath_mrc *m, const struct mmpath_counted *c)
  */
 static u64 mrc_count_of_all(const struct mmpath_seen *seen, const struct mmpath_counted *c)
 {
-	u64 count = c->begun > c->cold ? c->begun - c->cold : 0;
+	u64 count = c->begun > c->cold ? c->begun - c->cold : 0, told = mmpath_seen_new(seen);
 
 	if (seen->as == MMPATH_SEEN_ACCESSES)
-		count = seen->all > c->cold ? seen->all - c->cold : 0;
+		count = told - min(told, c->cold);
 	else if (seen->as == MMPATH_SEEN_TIME && seen->part)
 		count = mmpath_mul_div(count, seen->all, seen->part);
 	return min(count, MMPATH_MRC_MOST);

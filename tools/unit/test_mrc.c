@@ -640,6 +640,63 @@ static void test_seen(void **state)
 	assert_int_equal(seen.all, 0);
 }
 
+/* An epoch of @all accesses, as told, of which @cold and @counted were drained */
+static void told(struct fixture *f, struct mmpath_seen *seen, struct mmpath_seen more, u32 cold,
+		 u32 counted)
+{
+	struct mmpath_counted c = { };
+
+	if (cold)
+		mmpath_mrc_add(&f->m, MMPATH_COLD, cold);
+	if (counted)
+		mmpath_mrc_add(&f->m, 3, counted);
+	mmpath_seen_add(seen, &more);
+	mmpath_mrc_counted(&f->m, &c);
+	mmpath_unseen_close(&f->unseen, seen, &c);
+	mmpath_mrc_make_up(&f->m, seen, &c);
+	mmpath_seen_close(seen, &c);
+	mmpath_mrc_close_epoch(&f->m);
+}
+
+/* A program goes on while its log is drained: what is told an epoch later counts once. */
+static void test_told_late(void **state)
+{
+	const enum mmpath_seen_as first[] = { MMPATH_SEEN_ACCESSES, MMPATH_SEEN_TIME };
+	const struct mmpath_seen none = { .as = MMPATH_SEEN_ACCESSES };
+	struct mmpath_seen seen, more;
+	struct fixture f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		fixture_init(&f, 1);
+		seen = (struct mmpath_seen){ };
+		/* first touches are told, and six more counted; or nothing is told at all */
+		more = (struct mmpath_seen){ .all = i ? 0 : 10, .as = first[i] };
+		told(&f, &seen, more, i ? 0 : 10, 6);
+		assert_int_equal(total(&f, 2), 6);
+		assert_int_equal(seen.ahead, 6);
+		/* the six, and twenty more of which ten are in the sample */
+		more = (struct mmpath_seen){ .all = 26, .as = MMPATH_SEEN_ACCESSES };
+		told(&f, &seen, more, 0, 10);
+		assert_int_equal(total(&f, 2), 26);
+		assert_int_equal(seen.ahead, 0);
+		/* more late than the next epoch tells */
+		more = (struct mmpath_seen){ .all = 5, .as = MMPATH_SEEN_ACCESSES };
+		told(&f, &seen, more, 5, 8);
+		assert_int_equal(seen.ahead, 8);
+		more.all = 3;
+		told(&f, &seen, more, 0, 0);
+		assert_int_equal(seen.ahead, 5);
+		more.all = 15;
+		told(&f, &seen, more, 0, 5);
+		assert_int_equal(total(&f, 2), 26 + 8 + 10);
+		told(&f, &seen, none, 0, 0);
+		assert_int_equal(seen.ahead, 0);
+		fixture_destroy(&f);
+	}
+}
+
 /* What was seen are others than were counted: those stand for themselves, in this epoch. */
 static void test_seen_others(void **state)
 {
@@ -859,6 +916,7 @@ int main(void)
 		cmocka_unit_test(test_first_touches_only),
 		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_seen),
+		cmocka_unit_test(test_told_late),
 		cmocka_unit_test(test_seen_others),
 		cmocka_unit_test(test_repeat_censored),
 		cmocka_unit_test(test_censored),
