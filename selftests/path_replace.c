@@ -1034,44 +1034,6 @@ static long long swap_of(const char *cg)
 	return path_number(name);
 }
 
-/*
- * What is protected is the oldest, and would leave first. How soon a worker asks for it
- * is its affair: there are pages of others until then.
- */
-static void test_low(void)
-{
-	struct job quiet = { 512, 1 }, more = { 768, 1 }, job = { 1536, loop_rounds() };
-	char *top = tracked(NULL, "low", "lru"), *low, *other;
-	long long swapped, refused;
-	pid_t pid, pid_more;
-	bool good;
-	int i;
-
-	quiet.cg = top;
-	low = path_cg(top, "protected");
-	other = path_cg(top, "other");
-	path_cg_write(low, "memory.low", "8M");
-	path_cg_write(top, "memory.max", "6M");
-	begin_hold();
-	pid = path_spawn(low, hold, &quiet);
-	good = path_true(wait_ready(1));
-	good &= path_eq(path_run(other, loop, &job, 60), KSFT_PASS);
-	pid_more = path_spawn(other, hold, &more);
-	good &= path_true(wait_ready(2));
-	for (i = 0; i < 30 && !stat_of(top, "replace_refused_low"); i++)
-		bite(top, "64K", 1);
-	swapped = swap_of(low);
-	refused = stat_of(top, "replace_refused_low");
-	good &= end_hold(pid_more);
-	ksft_print_msg("%lld kB of the protected were swapped, %lld victims refused\n",
-		       swapped >> 10, refused);
-	ksft_test_result(good && end_hold(pid) && path_eq(swapped, 0) && path_gt(refused, 0),
-			 "memory.low of a cgroup below\n");
-	path_cg_remove(other);
-	path_cg_remove(low);
-	path_cg_remove(top);
-}
-
 /* What a limit below takes is its own. */
 static void test_below(void)
 {
@@ -1180,6 +1142,44 @@ static bool wait_known(const char *cg, size_t pages)
 	while (stat_of(cg, "replace_known") < (long long)pages && path_now_ms() < end)
 		bite(cg, "64K", 1);
 	return path_ge(stat_of(cg, "replace_known"), (long long)pages);
+}
+
+/*
+ * What is protected is the oldest, and would leave first. The others are clean and many, so that
+ * reclaim always finds what it asks for: where it does not, the kernel's own takes from the
+ * protected.
+ */
+static void test_low(void)
+{
+	char *top = tracked(NULL, "low", "lru"), *low = path_cg(top, "protected");
+	char *other = path_cg(top, "other");
+	struct job quiet = { 512, 1 };
+	struct clean more = { 4096, 0, other };
+	long long swapped, refused;
+	pid_t pid, pid_more;
+	bool good;
+	int i;
+
+	quiet.cg = top;
+	path_cg_write(low, "memory.low", "8M");
+	begin_hold();
+	pid = path_spawn(low, hold, &quiet);
+	good = path_true(wait_ready(1));
+	pid_more = path_spawn(other, hold_clean, &more);
+	good &= path_true(wait_ready(2));
+	/* the worker counts what the policy knows: until then it is not asked */
+	for (i = 0; i < 200 && !stat_of(top, "replace_refused_low"); i++)
+		bite(top, "64K", 1);
+	swapped = swap_of(low);
+	refused = stat_of(top, "replace_refused_low");
+	good &= end_hold(pid_more);
+	ksft_print_msg("%lld kB of the protected were swapped, %lld victims refused\n",
+		       swapped >> 10, refused);
+	ksft_test_result(good && end_hold(pid) && path_eq(swapped, 0) && path_gt(refused, 0),
+			 "memory.low of a cgroup below\n");
+	path_cg_remove(other);
+	path_cg_remove(low);
+	path_cg_remove(top);
 }
 
 /*
