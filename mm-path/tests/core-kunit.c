@@ -998,7 +998,8 @@ static void kt_cannot_join(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &id, NULL, XA_LIMIT(1, MMPATH_MAX_CTX),
 				       GFP_KERNEL), 0);
 	xa_erase(&mmpath_ctxs, id);
-	KUNIT_ASSERT_EQ(test, xa_insert(&dom->members, id, mm->mmpath, GFP_KERNEL), 0);
+	KUNIT_ASSERT_EQ(test, xa_insert(&dom->members, id,
+					rcu_access_pointer(mm->mmpath), GFP_KERNEL), 0);
 	__mmpath_inherit(child, mm);
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(child->mmpath));
 	KUNIT_EXPECT_EQ(test, mmpath_track(other, dom), -EBUSY);
