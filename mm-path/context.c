@@ -489,7 +489,9 @@ VISIBLE_IF_KUNIT void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm
 
 	lockdep_assert_not_held(&mmpath_mutex);
 	mutex_lock(&ctx->alive);
-	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+	/* when it was hidden before, another may have been attached since */
+	if (!mmpath_ctx_gone(ctx))
+		RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
 	drv = ctx->drv;
 	WRITE_ONCE(ctx->drv, NULL);
 	mmpath_stop_driver(ctx, drv, mm);
