@@ -194,10 +194,10 @@ static int run(const struct command *cmd, int argc, char **argv)
 
 const struct command cmd_driver = {
 	.name = "driver",
-	.summary = "show, choose and set up what delivers page accesses",
+	.summary = "show, choose and set up the driver that delivers page accesses",
 	.help = "usage: pathctl driver [--json] [NAME [PARAMETER=VALUE...]]\n\n"
-		"Without NAME: the drivers, the one in use marked with *, what they deliver and\n"
-		"their parameters. With NAME (root): set the parameters, all or none, and use the\n"
+		"Without NAME: list the drivers, what they deliver and their parameters. * marks\n"
+		"the one in use. With NAME (root): set the parameters, all or none, and use the\n"
 		"driver from now on, for running programs as well.\n\n"
 		"  pathctl driver emul pab_entries=4096 overhead_target=10\n\n"
 		"Documentation/ABI/testing/sysfs-kernel-mm-path has the ranges.\n",

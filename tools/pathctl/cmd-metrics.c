@@ -391,11 +391,11 @@ static int run(const struct command *cmd, int argc, char **argv)
 
 const struct command cmd_metrics = {
 	.name = "metrics",
-	.summary = "everything that is counted, as text for Prometheus",
+	.summary = "all counters, as text for Prometheus",
 	.help = "usage: pathctl metrics [--openmetrics]\n\n"
 		"Counters of the machine and of every tracked cgroup in the text format of\n"
 		"Prometheus, which the textfile collector of node_exporter reads.\n\n"
 		"  --openmetrics   in the OpenMetrics text format\n\n"
-		"Bytes of a cgroup's name that are no UTF-8 are written as //xff.\n",
+		"A byte of a cgroup's name that is no UTF-8 is written as //xff.\n",
 	.run = run,
 };

@@ -245,17 +245,17 @@ const struct command cmd_mrc = {
 	.name = "mrc",
 	.summary = "the miss rate curve: misses against memory",
 	.help = "usage: pathctl mrc [option...] CGROUP\n\n"
-		"How often the programs of CGROUP would have missed a page with any amount of\n"
-		"memory. CGROUP is a name below /sys/fs/cgroup, or a process in it. Drawn on the\n"
-		"terminal, unless:\n\n"
+		"Shows how often the programs of CGROUP would have missed a page with any amount\n"
+		"of memory. CGROUP is a name below /sys/fs/cgroup, or a process in it. The curve\n"
+		"is drawn on the terminal, unless:\n\n"
 		"  --csv[=FILE]      comma separated values\n"
 		"  --svg FILE        a picture, drawn by gnuplot\n"
-		"  --json            everything there is to know\n"
+		"  --json            all that the kernel tells of the curve\n"
 		"  --region PID:ID   of one region (see pathctl regions), with LRU and MRU\n"
 		"  --window W        total, recent (older epochs count less) or epoch (the last)\n"
 		"  --width N, --height N\n"
 		"                    characters, in place of the terminal's size\n\n"
-		"A curve covers anonymous, shared and mapped-file pages. What read() and write()\n"
-		"do is not seen by page tables; workingset_refault_file is shown beside it.\n",
+		"A curve covers anonymous, shared and mapped-file pages. Page tables do not see\n"
+		"read() and write(); workingset_refault_file is shown beside the curve.\n",
 	.run = run,
 };

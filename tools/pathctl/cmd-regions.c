@@ -128,8 +128,8 @@ const struct command cmd_regions = {
 		"  --pid PID   only of this process\n"
 		"  --top N     only the N with most records\n"
 		"  --json\n\n"
-		"FOOTPRINT is in pages; COLD are first touches; SHIFT is n when one page in 2^n\n"
-		"is in the region's model; STATE nomem: records were dropped for want of memory.\n"
-		"With memory.path.replace region: the POLICY of each, and its pages IN MEMORY.\n",
+		"FOOTPRINT is in pages. COLD are first touches. SHIFT is n when one page in 2^n\n"
+		"is in the region's model. STATE nomem: records were dropped for want of memory.\n"
+		"With memory.path.replace region: POLICY, and the region's pages IN MEMORY.\n",
 	.run = run,
 };

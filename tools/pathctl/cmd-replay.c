@@ -360,12 +360,13 @@ static int run(const struct command *cmd, int argc, char **argv)
 
 const struct command cmd_replay = {
 	.name = "replay",
-	.summary = "the curve of what was recorded",
+	.summary = "the curve of a recording",
 	.help = "usage: pathctl replay [option...] FILE\n\n"
-		"Feed a recording to the kernel and show the curve, exactly that of the recording.\n"
+		"Feeds a recording to the kernel and shows the curve, exactly that of the\n"
+		"recording.\n"
 		"The file is read to its end before anything happens. Needs the driver \"replay\":\n"
 		"\"pathctl driver replay\" before, and \"pathctl driver emul\" afterwards.\n\n"
-		"  --check          only read the file, and say what is in it; needs no PATH kernel\n"
+		"  --check          only read the file and tell what is in it; needs no PATH kernel\n"
 		"  --misses P%      how much memory for at most P % of the misses (5%)\n"
 		"  -o, --output F   write the summary there\n"
 		"  --json           for programs\n"

@@ -101,14 +101,14 @@ const struct command cmd_size = {
 	.name = "size",
 	.summary = "how much memory is enough, and what more or less would do",
 	.help = "usage: pathctl size [option...] CGROUP\n\n"
-		"  --misses P%   how much memory for at most P % of the misses it has with the\n"
-		"                smallest memory that its curve resolves\n"
-		"  --delta SIZE  what so much more or less than memory.current and memory.max\n"
-		"                would do (256M)\n"
+		"  --misses P%   how much memory for at most P % of the misses that there are with\n"
+		"                the smallest memory that the curve resolves\n"
+		"  --delta SIZE  misses with SIZE more or less than memory.current and memory.max\n"
+		"                (256M)\n"
 		"  --window W    total, recent or epoch, as in pathctl mrc\n"
 		"  --json\n\n"
-		"First touches are no misses here: no memory avoids them. A page that programs\n"
-		"of the cgroup share since a fork counts once; one that several of them have\n"
-		"mapped on their own, as a part of a file, counts once for each.\n",
+		"First touches are no misses here: no amount of memory avoids them. A page that\n"
+		"programs of the cgroup share since a fork counts once. A page that several of\n"
+		"them have mapped on their own, as a part of a file, counts once for each.\n",
 	.run = run,
 };

@@ -216,10 +216,10 @@ const struct command cmd_status = {
 	.name = "status",
 	.summary = "whether tracking is on, its settings and counters",
 	.help = "usage: pathctl status [--json]\n\n"
-		"Whether tracking is on, the drivers, the settings of /sys/kernel/mm/path, what\n"
-		"was counted since boot, and the cgroups that are tracked. One with a program that\n"
-		"has run for less than two epochs is still settling: what tracking costs there,\n"
-		"and its curve, say little yet.\n",
+		"Shows whether tracking is on, the drivers, the settings of /sys/kernel/mm/path,\n"
+		"the counters since boot, and the tracked cgroups. A cgroup is still settling\n"
+		"while a program in it has run for less than two epochs: the cost of tracking and\n"
+		"the curve say little yet.\n",
 	.run = run_status,
 };
 

@@ -273,13 +273,14 @@ static int run(const struct command *cmd, int argc, char **argv)
 
 const struct command cmd_top = {
 	.name = "top",
-	.summary = "a live view over tracked cgroups",
+	.summary = "a live view of tracked cgroups",
 	.help = "usage: pathctl top [option...]\n\n"
 		"  --once        print one frame and end\n"
 		"  --json        one frame as JSON\n"
 		"  -d, --delay S seconds between frames (2)\n\n"
-		"Keys: q quits, s sorts by something else. OVERHEAD is what tracking costs, of the\n"
-		"programs' CPU time; COVERAGE the share of pages that is tracked; MISSES/S what the\n"
-		"curve of the last epoch says for the memory that the cgroup has now.\n",
+		"Keys: q quits, s changes the order. OVERHEAD is the cost of tracking, as a share\n"
+		"of the programs' CPU time. COVERAGE is the share of pages that is tracked.\n"
+		"MISSES/S is what the curve of the last epoch says for the memory that the cgroup\n"
+		"has now.\n",
 	.run = run,
 };

@@ -19,7 +19,7 @@ static void print_help(void)
 
 	puts("usage: pathctl COMMAND [argument...]\n\n"
 	     "How much memory does a program need? The kernel tracks in which order its\n"
-	     "pages are touched; pathctl switches that on and shows what comes of it.\n");
+	     "pages are touched. pathctl switches that on and shows the results.\n");
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\n\"pathctl COMMAND --help\" tells more. Start with:\n\n"
