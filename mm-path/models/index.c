@@ -28,6 +28,11 @@
  * When the sample is made coarser, blocks 2b and 2b + 1 become block b and
  * the one of the two that is in the coarser sample keeps its place. Chunks 2c
  * and 2c + 1 become chunk c. This is done in place, hence cannot fail.
+ *
+ * A process exits, and all its pages go. To find them without a look at those
+ * of others, the chunks of each context (the bits of a page number above
+ * MMPATH_VPN_BITS) are in a ring. The ring starts at an anchor, a chunk without
+ * values, which the hash table has under a number that no block can have.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -39,6 +44,7 @@
 #define VEC_FIRST_BYTES		64
 #define VEC_FIRST_LEAVES	2
 #define HEAD_ORDER		2
+#define ANCHOR			(1ULL << 63)	/* in the number of a chunk */
 
 static int vec_grow_first(struct mmpath_vec *v, struct mmpath_mem *mem)
 {
@@ -280,24 +286,87 @@ static void index_chunk_number_put(struct mmpath_index *ix, u32 chunk)
 	ix->free_chunk = chunk;
 }
 
+static u64 index_anchor_number(const struct mmpath_index *ix, u64 number)
+{
+	return ANCHOR | number >> (MMPATH_VPN_BITS - MMPATH_CHUNK_SHIFT - ix->shift);
+}
+
+/* The anchor of the context that chunk @number is of; 0: it has no chunks. */
+static u32 index_anchor_find(const struct mmpath_index *ix, u64 number)
+{
+	return index_chunk_lookup(ix, index_anchor_number(ix, number));
+}
+
+static u32 index_anchor_get(struct mmpath_index *ix, u64 number)
+{
+	u32 anchor = index_anchor_find(ix, number);
+	struct mmpath_chunk *a;
+
+	if (anchor)
+		return anchor;
+	anchor = index_chunk_number_get(ix);
+	if (!anchor)
+		return 0;
+	a = mmpath_index_chunk(ix, anchor);
+	a->number = index_anchor_number(ix, number);
+	a->used = 0;
+	a->after = anchor;
+	a->before = anchor;
+	index_chunk_link(ix, anchor);
+	return anchor;
+}
+
+static void index_anchor_put(struct mmpath_index *ix, u32 anchor)
+{
+	if (--mmpath_index_chunk(ix, anchor)->used)
+		return;
+	index_chunk_unlink(ix, anchor);
+	index_chunk_number_put(ix, anchor);
+}
+
+/* New chunks come right behind the anchor: who walks the ring does not meet them. */
+static void index_ring_add(struct mmpath_index *ix, u32 anchor, u32 chunk)
+{
+	struct mmpath_chunk *a = mmpath_index_chunk(ix, anchor);
+	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
+
+	c->before = anchor;
+	c->after = a->after;
+	mmpath_index_chunk(ix, c->after)->before = chunk;
+	a->after = chunk;
+	a->used++;
+}
+
+static void index_ring_del(struct mmpath_index *ix, u32 chunk)
+{
+	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
+
+	mmpath_index_chunk(ix, c->before)->after = c->after;
+	mmpath_index_chunk(ix, c->after)->before = c->before;
+}
+
 static u32 index_chunk_add(struct mmpath_index *ix, u64 number)
 {
+	u32 anchor, chunk, *value;
 	struct mmpath_chunk *c;
-	u32 chunk;
 
 	if (ix->nr_chunks >= ix->nr_heads && index_bucket_split(ix) && !ix->nr_heads)
 		return 0;
 	chunk = index_chunk_number_get(ix);
 	if (!chunk)
 		return 0;
-	c = mmpath_index_chunk(ix, chunk);
-	c->value = mmpath_mem_alloc(ix->mem, MMPATH_CHUNK * sizeof(*c->value));
-	if (!c->value) {
+	value = mmpath_mem_alloc(ix->mem, MMPATH_CHUNK * sizeof(*value));
+	anchor = value ? index_anchor_get(ix, number) : 0;
+	if (!anchor) {
+		mmpath_mem_free(ix->mem, value, MMPATH_CHUNK * sizeof(*value));
 		index_chunk_number_put(ix, chunk);
 		return 0;
 	}
+	c = mmpath_index_chunk(ix, chunk);
+	c->value = value;
 	c->number = number;
 	c->used = 0;
+	index_ring_add(ix, anchor, chunk);
 	index_chunk_link(ix, chunk);
 	ix->nr_chunks++;
 	ix->last = chunk;
@@ -311,6 +380,9 @@ static void index_chunk_free(struct mmpath_index *ix, u32 chunk)
 
 	mmpath_mem_free(ix->mem, c->value, MMPATH_CHUNK * sizeof(*c->value));
 	c->value = NULL;
+	c->used = 0;
+	index_ring_del(ix, chunk);
+	index_anchor_put(ix, index_anchor_find(ix, c->number));
 	index_chunk_number_put(ix, chunk);
 	ix->nr_chunks--;
 	ix->last = 0;
@@ -411,7 +483,7 @@ u32 mmpath_index_peek(const struct mmpath_index *ix, u64 page)
  * @ix: the index
  * @page: a sampled page
  *
- * To be followed by mmpath_index_set(), or else by mmpath_index_put().
+ * To be followed by mmpath_index_set().
  *
  * Return: the id of its block, or 0 if there is no memory.
  */
@@ -457,16 +529,6 @@ void mmpath_index_set(struct mmpath_index *ix, u32 id, u32 place)
 		index_chunk_put(ix, id / MMPATH_CHUNK);
 }
 
-/**
- * mmpath_index_put() - undo mmpath_index_get()
- * @ix: the index
- * @id: what mmpath_index_get() returned, not 0
- */
-void mmpath_index_put(struct mmpath_index *ix, u32 id)
-{
-	index_chunk_put(ix, id / MMPATH_CHUNK);
-}
-
 /*
  * The blocks of @c at the next coarser shift: the first half of its values
  * for an even chunk, the second half for an odd one, the other half empty.
@@ -483,8 +545,8 @@ static void index_chunk_coarsen(struct mmpath_index *ix, struct mmpath_chunk *c)
 			c->value[i] = 0;
 			continue;
 		}
-		page = mmpath_sample_of_block(block, ix->shift + 1);
-		kept = 2 * i + (page >> ix->shift & 1);
+		page = mmpath_sample_of_block(block, ix->shift);
+		kept = 2 * i + (page >> (ix->shift - 1) & 1);
 		if (c->value[kept ^ 1])
 			ix->moved(ix, c->value[kept ^ 1], 0);
 		c->value[i] = c->value[kept];
@@ -531,20 +593,25 @@ static void index_chunk_rejoin(struct mmpath_index *ix, u32 chunk)
  */
 void mmpath_index_coarsen(struct mmpath_index *ix)
 {
+	struct mmpath_chunk *c;
 	u32 i;
 
 	for (i = 0; i < ix->nr_heads; i++)
 		*index_head_at(ix, i) = 0;
 	ix->last = 0;
+	ix->shift++;
 	for (i = 1; i <= ix->top_chunk; i++) {
-		struct mmpath_chunk *c = mmpath_index_chunk(ix, i);
-
+		c = mmpath_index_chunk(ix, i);
+		if (!c->value && c->used)
+			index_chunk_link(ix, i);
+	}
+	for (i = 1; i <= ix->top_chunk; i++) {
+		c = mmpath_index_chunk(ix, i);
 		if (!c->value)
 			continue;
 		index_chunk_coarsen(ix, c);
 		index_chunk_rejoin(ix, i);
 	}
-	ix->shift++;
 }
 
 /* A range of pages, and where it goes; to == from: nowhere, forget it. */
@@ -588,14 +655,17 @@ static void index_range_chunk(struct mmpath_index *ix, u32 chunk, struct index_r
 	index_chunk_put(ix, chunk);
 }
 
-/* Each chunk of the range, or each chunk there is if they are fewer. */
+/* Each chunk of the range, or each chunk of the context if they are fewer. */
 static void index_range_walk(struct mmpath_index *ix, struct index_range *r)
 {
 	unsigned int shift = ix->shift + MMPATH_CHUNK_SHIFT;
 	u64 number, first = r->first >> shift, last = r->last >> shift;
-	u32 chunk, top = ix->top_chunk;
+	u32 chunk, next, anchor = index_anchor_find(ix, first);
+	struct mmpath_chunk *c;
 
-	if (last - first < top) {
+	if (!anchor)
+		return;
+	if (last - first < mmpath_index_chunk(ix, anchor)->used) {
 		for (number = first; number <= last; number++) {
 			chunk = index_chunk_find(ix, number);
 			if (chunk)
@@ -603,26 +673,30 @@ static void index_range_walk(struct mmpath_index *ix, struct index_range *r)
 		}
 		return;
 	}
-	for (chunk = 1; chunk <= top; chunk++) {
-		struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
-
-		if (c->value && c->number >= first && c->number <= last)
+	for (chunk = mmpath_index_chunk(ix, anchor)->after; chunk != anchor; chunk = next) {
+		c = mmpath_index_chunk(ix, chunk);
+		next = c->after;
+		if (c->number >= first && c->number <= last)
 			index_range_chunk(ix, chunk, r);
 	}
 }
 
+/* No range goes beyond the pages of its context. */
 static u64 index_range_last(u64 first, u64 nr)
 {
-	return nr - 1 > U64_MAX - first ? U64_MAX : first + nr - 1;
+	u64 end = first | MMPATH_VPN_MASK;
+
+	return nr - 1 > end - first ? end : first + nr - 1;
 }
 
 /**
  * mmpath_index_forget() - remove a range of pages
  * @ix: the index
  * @first: first page
- * @nr: pages
+ * @nr: pages; those beyond the last that its context can have are left alone
  *
- * Calls @ix->moved with id 0 for each page that was there.
+ * Calls @ix->moved with id 0 for each page that was there. The time it takes depends on
+ * the pages of that context only.
  */
 void mmpath_index_forget(struct mmpath_index *ix, u64 first, u64 nr)
 {

@@ -52,15 +52,22 @@ size_t mmpath_vec_bytes(const struct mmpath_vec *v);
 /**
  * struct mmpath_chunk - values of MMPATH_CHUNK consecutive blocks
  * @number: first block >> MMPATH_CHUNK_SHIFT
- * @value: of each block, 0 for a block that has none; NULL: not in use
+ * @value: of each block, 0 for a block that has none; NULL: not in use, or an anchor
  * @next: in the hash chain, or in the list of chunks not in use
- * @used: values that are not 0
+ * @used: values that are not 0; of an anchor: chunks in its ring, never 0
+ * @after: next chunk in the ring of the context
+ * @before: previous chunk in the ring of the context
+ *
+ * The chunks of a context are in a ring, with an anchor among them that is found by the
+ * context's number.
  */
 struct mmpath_chunk {
 	u64 number;
 	u32 *value;
 	u32 next;
 	u32 used;
+	u32 after;
+	u32 before;
 };
 
 /**
@@ -69,7 +76,7 @@ struct mmpath_chunk {
  * @moved: called when the owner of a place changes: @place now belongs to
  *	   the block @id, or to nobody if @id is 0
  * @shift: one page in 2^@shift is sampled; block = page >> @shift
- * @nr_chunks: chunks in use
+ * @nr_chunks: chunks in use, anchors not counted
  * @top_chunk: highest chunk ever used (0 is never used)
  * @free_chunk: list of chunks not in use any more
  * @nr_heads: hash buckets
@@ -114,7 +121,6 @@ u32 mmpath_index_peek(const struct mmpath_index *ix, u64 page);
 u32 mmpath_index_get(struct mmpath_index *ix, u64 page);
 u64 mmpath_index_page(const struct mmpath_index *ix, u32 id);
 void mmpath_index_set(struct mmpath_index *ix, u32 id, u32 place);
-void mmpath_index_put(struct mmpath_index *ix, u32 id);
 void mmpath_index_coarsen(struct mmpath_index *ix);
 void mmpath_index_forget(struct mmpath_index *ix, u64 first, u64 nr);
 int mmpath_index_move(struct mmpath_index *ix, u64 from, u64 to, u64 nr);

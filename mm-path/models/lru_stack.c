@@ -392,7 +392,8 @@ static void stack_moved(struct mmpath_index *ix, u32 place, u32 id)
  * @s: the stack
  * @mem: where memory comes from
  * @max_pages: sampled pages it may hold, 0 for no limit; with a limit it
- *	       takes at most 16 bytes for each, and 4 KiB, and halves its
+ *	       takes at most 16 bytes for each, and 4 KiB, and some 600 bytes
+ *	       for each context but the first, and halves its
  *	       sample when they are used up
  * @shift: one page in 2^@shift is sampled; 0 and no limit: exact
  *

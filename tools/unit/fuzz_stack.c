@@ -50,7 +50,8 @@ struct pair {
 	struct test_mem tm;
 	struct mmpath_stack s;
 	struct naive_stack n;
-	u64 base, span;		/* pages that are touched */
+	u64 base, span;		/* pages that are touched, of each context */
+	u64 contexts;
 };
 
 static void check_order(struct pair *p)
@@ -69,13 +70,12 @@ static void check_order(struct pair *p)
 
 static u64 some_page(struct pair *p, struct source *src)
 {
-	u64 block;
+	u64 page = p->base + (draw(src, p->contexts) << MMPATH_VPN_BITS) + draw(src, p->span);
 
 	if (draw(src, 8))
-		return p->base + draw(src, p->span);
+		return page;
 	/* one that is in the sample */
-	block = (p->base + draw(src, p->span)) >> p->s.shift;
-	return mmpath_sample_of_block(block, p->s.shift);
+	return mmpath_sample_of_block(page >> p->s.shift, p->s.shift);
 }
 
 static void do_touches(struct pair *p, struct source *src)
@@ -99,7 +99,8 @@ static void do_touches(struct pair *p, struct source *src)
 		if (p->s.shift != p->n.shift)
 			naive_set_shift(&p->n, p->s.shift);
 		if (p->s.max_pages)
-			CHECK(mmpath_stack_bytes(&p->s) <= 16 * p->s.max_pages + 4096);
+			CHECK(mmpath_stack_bytes(&p->s) <=
+			      16 * p->s.max_pages + 4096 + 600 * (p->contexts - 1));
 		page += stride;
 	}
 }
@@ -162,6 +163,7 @@ static void one_round(struct source *src)
 	u64 steps = 1 + draw(src, 60);
 
 	p.span = 1 + draw(src, 1 << draw(src, 14));
+	p.contexts = 1 + draw(src, 2) * draw(src, 10);
 	test_mem_init(&p.tm);
 	CHECK(!mmpath_stack_init(&p.s, &p.tm.mem, max_pages, 0));
 	naive_init(&p.n, 0);

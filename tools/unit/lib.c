@@ -162,6 +162,8 @@ void naive_forget(struct naive_stack *s, u64 first, u64 nr)
 {
 	size_t i, to = 0;
 
+	/* no further than the pages of that context */
+	nr = min(nr, (first | MMPATH_VPN_MASK) - first + 1);
 	for (i = 0; i < s->nr; i++)
 		if (s->page[i] < first || s->page[i] - first >= nr)
 			s->page[to++] = s->page[i];

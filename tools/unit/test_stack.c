@@ -232,6 +232,77 @@ static void test_forget_frees(void **state)
 	pair_destroy(&p);
 }
 
+/* The chunks of the ring of @page's context, each of which is in use. */
+static u32 ring_length(const struct mmpath_index *ix, u64 page)
+{
+	unsigned int id_shift = MMPATH_VPN_BITS - MMPATH_CHUNK_SHIFT - ix->shift;
+	const struct mmpath_chunk *c;
+	u32 anchor, chunk, nr = 0;
+
+	for (anchor = 1; anchor <= ix->top_chunk; anchor++) {
+		c = mmpath_index_chunk(ix, anchor);
+		if (!c->value && c->used && c->number == (1ULL << 63 | page >> MMPATH_VPN_BITS))
+			break;
+	}
+	if (anchor > ix->top_chunk)
+		return 0;
+	for (chunk = mmpath_index_chunk(ix, anchor)->after; chunk != anchor; chunk = c->after) {
+		c = mmpath_index_chunk(ix, chunk);
+		assert_true(c->value && c->used);
+		assert_int_equal(c->number >> id_shift, page >> MMPATH_VPN_BITS);
+		assert_int_equal(mmpath_index_chunk(ix, c->after)->before, chunk);
+		nr++;
+	}
+	assert_int_equal(mmpath_index_chunk(ix, anchor)->used, nr);
+	return nr;
+}
+
+/* What a context forgets is looked for among its own chunks, also after they were coarsened. */
+static void test_contexts(void **state)
+{
+	const u64 contexts = 20, pages = 2000;
+	struct pair p;
+	u64 id, first;
+	u32 nr;
+
+	(void)state;
+	pair_init(&p, 0, 0);
+	for (id = 0; id < contexts; id++)
+		touch_range(&p, id << MMPATH_VPN_BITS, pages);
+	for (id = 0; id < contexts; id++) {
+		first = id << MMPATH_VPN_BITS;
+		mmpath_stack_forget(&p.s, first + 5, pages / 2);
+		naive_forget(&p.n, first + 5, pages / 2);
+		if (id % 8 == 7) {
+			assert_int_equal(mmpath_stack_set_shift(&p.s, p.s.shift + 2), 0);
+			naive_set_shift(&p.n, p.n.shift + 2);
+		}
+		nr = ring_length(&p.s.index, first);
+		assert_true(nr && nr <= 1 + (pages / MMPATH_CHUNK >> p.s.shift));
+		mmpath_stack_forget(&p.s, first, MMPATH_VPN_MASK + 1);
+		naive_forget(&p.n, first, MMPATH_VPN_MASK + 1);
+		assert_int_equal(ring_length(&p.s.index, first), 0);
+		assert_order(&p);
+	}
+	assert_int_equal(p.tm.mem.bytes, 0);
+	pair_destroy(&p);
+}
+
+/* A range ends where the pages of its context end. */
+static void test_end_of_context(void **state)
+{
+	const u64 end = MMPATH_VPN_MASK + 1;
+	struct pair p;
+
+	(void)state;
+	pair_init(&p, 0, 0);
+	touch_range(&p, end - 500, 1000);
+	mmpath_stack_forget(&p.s, end - 10, 20);
+	naive_forget(&p.n, end - 10, 20);
+	assert_order(&p);
+	pair_destroy(&p);
+}
+
 static void test_move(void **state)
 {
 	static const u64 moves[][3] = {
@@ -606,6 +677,8 @@ int main(void)
 		cmocka_unit_test(test_prefetch_changes_nothing),
 		cmocka_unit_test(test_forget),
 		cmocka_unit_test(test_forget_frees),
+		cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_end_of_context),
 		cmocka_unit_test(test_move),
 		cmocka_unit_test(test_move_sampled),
 		cmocka_unit_test(test_sample_one_per_block),
