@@ -16,28 +16,29 @@
  * kernel breaks it behind our back (fault-around, migration, collapse), hence
  * a scan each epoch, which repairs it and counts the pages that escaped.
  *
- * What an entry is made inaccessible under is its page table lock, and its TLB
- * entry is flushed before that lock is dropped. An inaccessible entry whose
- * flush is still to come looks to reclaim like one no CPU can have cached,
- * and the page would be freed while another CPU still writes to it.
+ * An entry is made inaccessible under its page table lock, and its TLB entry is
+ * flushed before that lock is dropped. To reclaim, an inaccessible entry looks
+ * like one that no CPU can have cached. With the flush still to come, reclaim
+ * would free the page while another CPU still writes to it.
  *
- * The cost is bounded in two steps, once a program has lived for an epoch. First by
- * tracking fewer pages: only those that pass the sampling mask (mmpath_sampled()) are
- * ever made inaccessible. The PAB shrinks with the sample, so that its reach in memory
- * stays what it was.
- * Then by tracking for a part of the time: when an epoch has cost what it may,
- * all pages are given back until the next one. A burst should see each page of
- * the sample several times, and what the program ran in it by itself must be
- * told from what tracking took, so the sample is made smaller until both are so.
+ * The cost is bounded in two steps, once a program has lived for an epoch. The
+ * first is to track fewer pages: only those that pass the sampling mask
+ * (mmpath_sampled()) are ever made inaccessible. The PAB shrinks with the sample,
+ * so that its reach in memory stays the same.
+ * The second is to track for a part of the time (a burst): when an epoch has used
+ * up its budget, all pages are made accessible until the next one. A burst should
+ * see each page of the sample several times, and the program's own time in it must
+ * be long enough to be told from the cost. The sample is made coarser until both
+ * hold.
  *
  * A huge page has one PAB entry, in a PAB of its own, of the same reach.
  *
  * An instruction completes when all its pages are accessible at once. It has six
- * at most: code, source and destination may each lie across a boundary. (Gathers
- * and scatters remember which elements are done.) They may all be of one set, and
- * what enters a set pushes out what entered it first. So each set of both PABs
- * has at least EMUL_MIN_WAYS entries, however few the PAB has of a coarse sample:
- * its reach is greater then than that of all its entries at the finest.
+ * at most: code, source and destination may each cross a page boundary. (Gathers
+ * and scatters remember which elements are done.) All six may be of one set, where
+ * the page that enters pushes out the one that entered first. So each set of both
+ * PABs has at least EMUL_MIN_WAYS entries, even when a coarse sample leaves fewer to
+ * the whole PAB. Such a PAB has a greater reach than one for the finest sample.
  *
  * Locks: the PAB's is taken inside page table locks; two page table locks are
  * never nested. Everything else: see core.h.
@@ -75,7 +76,7 @@ enum emul_param {
 #define EMUL_NEAR_SHIFT		6
 #define EMUL_SCAN_SHARE		128	/* scan for at most 1/128 of the time */
 #define EMUL_BITE		(256UL << 20)	/* of address space, without letting mmap_lock go */
-#define EMUL_MIN_SAMPLE		256	/* pages; fewer say little */
+#define EMUL_MIN_SAMPLE		256	/* pages; a smaller sample says little */
 #define EMUL_ROUNDS		8	/* touches per sampled page in a burst */
 #define EMUL_MIN_SHARE		4	/* own time in a burst, 1/4 of the cost */
 #define EMUL_MIN_BUDGET		1000	/* 1/1000 of an epoch */
@@ -92,9 +93,13 @@ static struct mmpath_param emul_params[NR_EMUL_PARAMS + 1] = {
 };
 
 /*
- * Entries are page number + 1, 0 when empty; @hand is the oldest of each set. Those of
- * 2^EMUL_NEAR_SHIFT blocks in a row are on a list of @near, for these to be forgotten at
- * once. A list has those of other such ranges, too, as they come by their hash.
+ * @page: entries: page number + 1, or 0 when empty
+ * @hand: place of the oldest entry of each set
+ * @node: links of the entries in the lists of @near
+ * @near: lists of entries, to forget a range of pages quickly. The entries of a range of
+ *	2^EMUL_NEAR_SHIFT blocks are on one list. Ranges with the same hash share a list.
+ * @ways: entries of a set, a power of two
+ * @nr_sets: number of sets, a power of two
  */
 struct emul_pab {
 	u64 *page;
@@ -106,14 +111,36 @@ struct emul_pab {
 };
 
 /*
- * @lock protects the PABs, the filter and @shift. What follows @faults belongs
- * to the epoch, under ctx->alive: @faults_seen, @hook_seen, @fed_seen and
- * @cpu_ns when it began, @burst_ns what the program ran in it before the pause;
- * @resuming: the pause was that of the epoch before; @fresh: none of its has ended yet.
- * A scan is due when @scan_now, or @next_scan has come and the program has run more than
- * @scan_cpu_ns, its CPU time when the last one began. It goes on at @scan_at when
- * mmap_lock was taken before it was done, and has taken @scan_took so far. Pages of
- * the sample of @scan_shift may still be inaccessible.
+ * A scan is due when @scan_now is set, or when @next_scan has come and the program has run
+ * since the last scan began.
+ *
+ * @lock: protects the PABs, the filter and @shift
+ * @shift: one page in 2^shift is tracked
+ * @pab_entries: entries of @pab for the finest sample
+ * @pab_ways: entries of a set of @pab
+ * @pab: of small pages
+ * @huge: PAB of huge pages
+ * @filter_entries: entries of @filter for the finest sample
+ * @filter: page numbers + 1, the one used last first
+ * @paused: nothing is tracked
+ * @resuming: the pause began in an earlier epoch, so the next burst is due
+ * @fresh: nothing was tracked yet: the first epoch of the program has not ended
+ * @budget_ns: the program is paused when faults have taken more than this in an epoch
+ * @faults: hint faults since the context was attached
+ *
+ * All that follow are under ctx->alive.
+ * @faults_seen: @faults when the epoch began
+ * @hook_seen: ctx->hook_ns when the epoch began
+ * @fed_seen: ctx->fed when the epoch began
+ * @cpu_ns: CPU time of the program when the epoch began
+ * @burst_ns: own time of the program in this epoch up to the pause, 0 without one
+ * @next_scan: time of the next scan
+ * @scan_took: CPU time of this scan so far
+ * @scan_cpu_ns: CPU time of the program when the last scan began
+ * @scan_now: scan as soon as possible
+ * @scan_at: address at which to continue a scan that could not get mmap_lock; 0 at the start
+ * @scan_shift: pages of this sample may still be inaccessible
+ * @cheap_epochs: epochs in a row that were far below the target
  */
 struct emul {
 	spinlock_t lock;	/* see above */
@@ -147,7 +174,7 @@ static unsigned long emul_param(enum emul_param which)
 
 /* The page access buffer and the filter */
 
-/* Of a PAB of so many pages, when each entry stands for 2^@shift. */
+/* Number of entries of a PAB that reaches @entries pages, with one entry for 2^@shift pages. */
 static unsigned int emul_pab_size(unsigned int entries, unsigned int shift)
 {
 	return max(entries >> shift, EMUL_MIN_WAYS);
@@ -163,7 +190,7 @@ static unsigned int emul_pab_entries(const struct emul_pab *pab)
 	return pab->nr_sets * pab->ways;
 }
 
-/* As many lists as entries. */
+/* The list of @range. There are as many lists as entries. */
 static struct hlist_head *emul_pab_near(const struct emul_pab *pab, u64 range)
 {
 	return pab->near + hash_64(range, ilog2(emul_pab_entries(pab)));
@@ -173,7 +200,7 @@ static void emul_pab_shape(struct emul_pab *pab, unsigned int entries, unsigned 
 {
 	pab->ways = clamp(ways, EMUL_MIN_WAYS, entries);
 	pab->nr_sets = entries / pab->ways;
-	/* not there until something is tracked */
+	/* allocated when tracking begins */
 	if (!pab->page)
 		return;
 	memset(pab->page, 0, entries * sizeof(*pab->page));
@@ -194,7 +221,7 @@ static void emul_reshape(struct emul *e, unsigned int shift)
 	spin_unlock(&e->lock);
 }
 
-/* For the finest sample: coarser ones need no more. */
+/* Allocate for the finest sample: coarser ones need no more. */
 static int emul_pab_alloc(struct emul_pab *pab, unsigned int entries)
 {
 	pab->page = mmpath_attach_alloc(entries, sizeof(*pab->page));
@@ -226,7 +253,7 @@ static int emul_pabs_alloc(struct emul *e)
 	return -ENOMEM;
 }
 
-/* From a worker, which is in no cgroup of the program's. */
+/* The worker that calls this is not in the program's cgroup, which is charged. */
 static int emul_pabs_charged(struct emul *e, struct mm_struct *mm)
 {
 	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(mm);
@@ -238,7 +265,7 @@ static int emul_pabs_charged(struct emul *e, struct mm_struct *mm)
 	return ret;
 }
 
-/* Pages that a PAB holds, those outside of the sample among them. */
+/* Pages that a PAB reaches, including those outside of the sample. */
 static unsigned long emul_pab_reach(const struct emul_pab *pab, unsigned int shift)
 {
 	return (unsigned long)pab->ways * pab->nr_sets << shift;
@@ -261,7 +288,7 @@ static bool emul_pab_has(const struct emul_pab *pab, u64 page, u64 block)
 	return false;
 }
 
-/* @page enters its set; returns the page that falls out, plus 1, or 0. */
+/* Insert @page into its set. Returns the page that falls out plus 1, or 0. */
 static u64 emul_pab_insert(struct emul_pab *pab, u64 page, u64 block)
 {
 	unsigned int set, place;
@@ -285,7 +312,10 @@ static void emul_pab_forget_place(struct emul_pab *pab, unsigned int place, u64 
 	hlist_del(&pab->node[place]);
 }
 
-/* Pages @first to @last leave the PAB, and huge ones of which a part is; @block to @end. */
+/*
+ * Remove pages @first to @last from the PAB. @block is the block of the first page, @end that
+ * of the last.
+ */
 static void emul_pab_forget(struct emul_pab *pab, u64 first, u64 last, u64 block, u64 end)
 {
 	unsigned int place, entries = emul_pab_entries(pab);
@@ -305,7 +335,10 @@ static void emul_pab_forget(struct emul_pab *pab, u64 first, u64 last, u64 block
 		}
 }
 
-/* Fully associative, least recently used goes: thesis 4.2.1. */
+/*
+ * Is @page in the filter? It is fully associative, with LRU replacement (thesis 4.2.1). @page
+ * becomes its most recent entry.
+ */
 static bool emul_filter(struct emul *e, u64 page)
 {
 	unsigned int i, n = e->filter_entries >> min(e->shift, 31U);
@@ -339,7 +372,7 @@ static bool emul_sampled(unsigned int shift, u64 page, bool huge)
 		page >> PMD_ORDER;
 }
 
-/* In the sample, and not in the PAB: to be inaccessible. */
+/* Must @page be inaccessible: in the sample, and not in the PAB? */
 static bool emul_wanted(struct emul *e, u64 page, bool huge)
 {
 	bool wanted;
@@ -366,11 +399,11 @@ static void emul_forget(struct mmpath_ctx *ctx, u64 first, u64 nr)
 	unsigned int i;
 
 	spin_lock(&e->lock);
-	/* both PABs are emptied, or made, when it goes on */
+	/* emul_begin() empties or allocates both PABs */
 	if (e->paused)
 		goto out;
 	emul_forget_in(e, first, last, false);
-	/* of one that is cut the rest is mapped by small pages from now on */
+	/* a huge page that is cut is mapped by small pages from now on */
 	emul_forget_in(e, first >> PMD_ORDER << PMD_ORDER, last, true);
 	for (i = 0; i < e->filter_entries; i++)
 		if (e->filter[i] - 1 - first <= last - first)
@@ -379,7 +412,7 @@ out:
 	spin_unlock(&e->lock);
 }
 
-/* Of a block, what is known is its page in the sample. */
+/* Of each block, only the page in the sample is known. */
 static void emul_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot)
 {
 	struct emul *e = ctx->drv_data;
@@ -409,7 +442,7 @@ static bool emul_pte_ours(struct vm_area_struct *vma, unsigned long addr, pte_t 
 	return folio && !folio_is_zone_device(folio);
 }
 
-/* The caller flushes before it drops the lock. */
+/* Returns whether the caller must flush before it drops the lock. */
 static bool emul_protect_pte(struct vm_area_struct *vma, unsigned long addr, pte_t *ptep)
 {
 	pte_t old = ptep_get(ptep);
@@ -421,7 +454,7 @@ static bool emul_protect_pte(struct vm_area_struct *vma, unsigned long addr, pte
 	return true;
 }
 
-/* What the entry would be, had we never touched it. */
+/* The entry as it would be without tracking. */
 static pte_t emul_accessible_pte(struct vm_area_struct *vma, unsigned long addr, pte_t old)
 {
 	pte_t pte = pte_modify(old, vma->vm_page_prot);
@@ -448,7 +481,7 @@ static bool emul_pmd_huge(pmd_t pmd)
 	return pmd_trans_huge(pmd);
 }
 
-/* As change_huge_pmd(): never clear the entry in between. Flushes. */
+/* Like change_huge_pmd(), never clear the entry in between. Flushes the TLB. */
 static bool emul_protect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t *pmdp)
 {
 	pmd_t old = pmdp_get(pmdp);
@@ -461,7 +494,7 @@ static bool emul_protect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd
 	return true;
 }
 
-/* As can_change_pmd_writable(), which is huge_memory.c's own. */
+/* A copy of can_change_pmd_writable(), which is static in huge_memory.c. */
 static bool emul_pmd_may_write(struct vm_area_struct *vma, unsigned long addr, pmd_t pmd)
 {
 	struct page *page;
@@ -508,7 +541,7 @@ static bool emul_protect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd
 static void emul_unprotect_pmd(struct vm_area_struct *vma, unsigned long addr, pmd_t *pmdp) { }
 #endif
 
-/* Make the page that fell out of the PAB inaccessible. */
+/* Make the page at @addr inaccessible, unless it has entered the PAB again. */
 static void emul_protect(struct emul *e, struct vm_area_struct *vma, unsigned long addr,
 			 bool huge)
 {
@@ -523,7 +556,7 @@ static void emul_protect(struct emul *e, struct vm_area_struct *vma, unsigned lo
 		ptl = pmd_trans_huge_lock(pmd, vma);
 		if (!ptl)
 			return;
-		__acquire(ptl);	/* for sparse, which sees no conditional lock */
+		__acquire(ptl);	/* for sparse, which does not know conditional locks */
 		if (emul_wanted(e, addr >> PAGE_SHIFT, true))
 			emul_protect_pmd(vma, addr, pmd);
 		spin_unlock(ptl);
@@ -572,8 +605,8 @@ static bool emul_mapped_huge(struct vm_area_struct *vma, unsigned long addr)
 }
 
 /*
- * What tracking has taken from the program since the epoch began: faults. Scans run
- * beside it.
+ * CPU time that tracking has taken from the program since the epoch began. These are the
+ * faults. Scans run in a worker.
  */
 static u64 emul_cost_ns(const struct mmpath_ctx *ctx)
 {
@@ -582,11 +615,11 @@ static u64 emul_cost_ns(const struct mmpath_ctx *ctx)
 	s64 hook_ns = atomic64_read(&ctx->hook_ns) - READ_ONCE(e->hook_seen);
 	s64 faults = atomic_long_read(&e->faults) - READ_ONCE(e->faults_seen);
 
-	/* an epoch may begin between two reads */
+	/* an epoch may begin between the reads, which makes a difference negative */
 	return max(hook_ns, 0LL) + max(faults, 0LL) * mmpath_trap_ns();
 }
 
-/* Too expensive for this epoch: do not wait for its end. */
+/* Pause when the budget of the epoch is used up, without waiting for its end. */
 static void emul_check_budget(struct mmpath_ctx *ctx)
 {
 	struct emul *e = ctx->drv_data;
@@ -651,11 +684,14 @@ out:
 }
 #endif
 
-/* Walks: bring page tables into line with the sample and the PAB */
+/* Walks: bring the page tables into line with the sample and the PAB */
 
 /*
- * @e: what is tracked, or NULL to give every page back
- * @shift: look at this sample; finer than what is tracked to give pages back
+ * @e: tells what is tracked; NULL: make every page accessible
+ * @shift: visit the pages of this sample. If it is finer than the one tracked, the others
+ *	become accessible.
+ * @scanned: pages visited
+ * @escaped: pages that were accessible and should not have been
  */
 struct emul_walk {
 	struct emul *e;
@@ -672,12 +708,12 @@ static void emul_walk_huge(struct emul_walk *w, struct vm_area_struct *vma,
 	if (!w->e || w->e->paused || !emul_sampled(w->e->shift, page, true)) {
 		emul_unprotect_pmd(vma, addr, pmd);
 	} else if (emul_wanted(w->e, page, true)) {
-		/* not what is on its way to another node */
+		/* fails for a page that migrates */
 		w->escaped += emul_protect_pmd(vma, addr, pmd);
 	}
 }
 
-/* Returns whether the entry now needs a flush. */
+/* Returns whether the entry needs a TLB flush now. */
 static bool emul_walk_pte(struct emul_walk *w, struct vm_area_struct *vma,
 			  unsigned long addr, pte_t *pte)
 {
@@ -746,12 +782,12 @@ static int emul_walk_pmd(pmd_t *pmd, unsigned long start, unsigned long end,
 	return 0;
 }
 
-/* Of a file a fault maps what is in memory around the page, by default so much. */
+/* By default a fault in a file maps what the page cache has in this range around it. */
 #define EMUL_FAULT_AROUND	SZ_64K
 
 /*
- * A fault maps a large folio whole, and neighbours in a file: these are not in the PAB, and
- * must not be accessible until a scan comes.
+ * A fault maps the whole of a large folio, and in a file the pages around the one touched. These
+ * others are not in the PAB: make them inaccessible now, not only at the next scan.
  */
 static void emul_protect_rest(struct emul *e, struct vm_area_struct *vma,
 			      unsigned long address)
@@ -777,7 +813,7 @@ static void emul_protect_rest(struct emul *e, struct vm_area_struct *vma,
 	start = max(ALIGN_DOWN(address, around), vma->vm_start);
 	end = ALIGN(address + 1, around);
 	if (page) {
-		/* its address need not be aligned as its pages are: files, mremap() */
+		/* the folio need not be aligned in the address space: files, mremap() */
 		folio = page_folio(page);
 		before = folio_page_idx(folio, page) << PAGE_SHIFT;
 		end = max(end, address - before + folio_size(folio));
@@ -791,7 +827,7 @@ static void emul_protect_rest(struct emul *e, struct vm_area_struct *vma,
 	emul_walk_pmd(pmd, start, end, &walk);
 }
 
-/* The reach is the greatest that there was: the curve counts from there on. */
+/* Keep the greatest reach so far. The curve knows only distances beyond it. */
 static void emul_raise_reach(struct mmpath_ctx *ctx, bool huge)
 {
 	const struct emul *e = ctx->drv_data;
@@ -851,7 +887,7 @@ static const struct mm_walk_ops emul_walk_ops = {
 	.walk_lock = PGWALK_RDLOCK,
 };
 
-/* Where a walk from @addr on lets mmap_lock go. */
+/* The address at which a walk from @addr on drops mmap_lock. */
 static unsigned long emul_bite_end(struct mm_struct *mm, unsigned long addr)
 {
 	VMA_ITERATOR(vmi, mm, addr);
@@ -871,8 +907,8 @@ static unsigned long emul_bite_end(struct mm_struct *mm, unsigned long addr)
 }
 
 /*
- * Walk from @addr on. Returns where it ended: before the end if somebody keeps mmap_lock,
- * or nobody runs the program any more.
+ * Walk from @addr on. Returns where the walk ended: before the end of the mm if mmap_lock could
+ * not be taken, or if the mm has no user any more.
  */
 static unsigned long emul_walk(struct mm_struct *mm, struct emul_walk *w, unsigned long addr)
 {
@@ -888,7 +924,7 @@ static unsigned long emul_walk(struct mm_struct *mm, struct emul_walk *w, unsign
 	return addr;
 }
 
-/* What is tracked has changed: the next scan looks at all pages, and soon. */
+/* What is tracked has changed: scan all pages soon. */
 static void emul_scan_anew(struct emul *e)
 {
 	e->scan_now = true;
@@ -901,13 +937,13 @@ static void emul_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	struct emul_walk w = { .e = e };
 	u64 ran = task_sched_runtime(current);
 
-	/* what does not run has touched nothing: not even where others have given access */
+	/* an idle program has touched nothing, not even pages that the kernel made accessible */
 	if (!e->scan_now && (ktime_get_ns() < e->next_scan ||
 			     (!e->scan_at && mmpath_is_idle(mm, e->scan_cpu_ns))))
 		return;
 	if (!e->scan_at)
 		e->scan_cpu_ns = mmpath_cpu_ns(mm);
-	/* it may not get to the end */
+	/* an unfinished scan may have left pages of a finer sample inaccessible */
 	e->scan_shift = min(e->shift, e->scan_shift);
 	w.shift = e->scan_shift;
 	e->scan_at = emul_walk(mm, &w, e->scan_at);
@@ -924,7 +960,7 @@ static void emul_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	e->scan_took = 0;
 }
 
-/* What cannot be walked is given back page by page, as NUMA hints are. */
+/* Where mmap_lock cannot be had, faults give access back page by page, as for NUMA hints. */
 static void emul_clean(struct mm_struct *mm)
 {
 	struct emul_walk w = { };
@@ -932,7 +968,7 @@ static void emul_clean(struct mm_struct *mm)
 	emul_walk(mm, &w, 0);
 }
 
-/* Not walk_page_range_vma(), for that wants mmap_lock. */
+/* walk_page_range_vma() asserts mmap_lock, and only the lock of @vma may be held. */
 static void emul_mprotect(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 			  unsigned long start, unsigned long end)
 {
@@ -970,9 +1006,8 @@ static unsigned int emul_doublings(u64 have, u64 want)
 }
 
 /*
- * The program's own time since the epoch began: what is left when that is taken
- * off which faults took. Where they are nearly all there is, their cost is not
- * known that well; own time is taken to be 1/32 at least.
+ * The program's own time since the epoch began: its CPU time less the cost of faults. That cost
+ * is an estimate. Where it is nearly all of the time, own time is taken to be 1/32.
  */
 static u64 emul_own_ns(const struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
@@ -983,7 +1018,10 @@ static u64 emul_own_ns(const struct mmpath_ctx *ctx, struct mm_struct *mm)
 	return max3(ns > cost_ns ? ns - cost_ns : 0, ns / 32, 1ULL);
 }
 
-/* How much coarser the sample must be for a burst to say enough. */
+/*
+ * By how much to raise shift so that in a burst each page of the sample is touched
+ * EMUL_ROUNDS times, and own time is 1/EMUL_MIN_SHARE of the cost.
+ */
 static unsigned int emul_coarser(const struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	const struct emul *e = ctx->drv_data;
@@ -997,7 +1035,7 @@ static unsigned int emul_coarser(const struct mmpath_ctx *ctx, struct mm_struct 
 	return min3(more, most, MMPATH_MAX_SHIFT - e->shift);
 }
 
-/* The budget is used up, the fault has paused: from the next burst a smaller sample. */
+/* A fault has used up the budget and paused: end the burst, and let the next be coarser. */
 static void emul_exhausted(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
@@ -1014,8 +1052,9 @@ static void emul_exhausted(struct mmpath_ctx *ctx, struct mm_struct *mm)
 }
 
 /*
- * What tracking may cost until the epoch's end: the target's part of what the program ran
- * in the last one; or of a whole epoch, where it waited in that and so much has been saved.
+ * What tracking may cost in the epoch that begins: the target's part of the own time in the
+ * last one. A program that waited then may use more, up to the target's part of a whole epoch, if
+ * its cost so far is below the target by as much.
  */
 static u64 emul_budget_ns(const struct mmpath_ctx *ctx, u64 own_ns)
 {
@@ -1041,14 +1080,14 @@ static void emul_begin_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, u64 o
 	e->burst_ns = 0;
 }
 
-/* Not earlier, or the burst might be counted in the epoch before. */
+/* Resume here and not earlier, or the burst might be counted in the epoch before. */
 static void emul_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
 
 	if (!e->resuming)
 		return;
-	/* without a scan the burst would see nothing: it is put off for an epoch */
+	/* without a scan the burst would see nothing: put it off for an epoch */
 	if (!mmpath_mmap_trylock(mm))
 		return;
 	mmap_read_unlock(mm);
@@ -1062,7 +1101,7 @@ static void emul_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	emul_scan_anew(e);
 }
 
-/* Far below the target for a while: see more pages. */
+/* Track more pages after some epochs far below the target. */
 static void emul_refine(struct mmpath_ctx *ctx, u64 permille)
 {
 	struct emul *e = ctx->drv_data;
@@ -1080,7 +1119,10 @@ static bool emul_looked(const struct emul *e)
 	return !e->fresh && !e->resuming;
 }
 
-/* The end of an epoch, or of all: what it cost, and what a burst stands for. */
+/*
+ * Account the epoch at its end, or at the end of the context: its cost, and which part of it
+ * the burst has seen. Returns the own time.
+ */
 static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
@@ -1094,7 +1136,7 @@ static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
 		return own_ns;
 	WRITE_ONCE(ctx->cost_ns, ctx->cost_ns + emul_cost_ns(ctx));
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + own_ns);
-	/* what it did while nothing was tracked at all is nowhere counted */
+	/* an epoch without a burst is counted nowhere */
 	if (emul_looked(e))
 		mmpath_saw(ctx, &seen);
 	return own_ns;
@@ -1105,10 +1147,10 @@ static void emul_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
 	struct emul *e = ctx->drv_data;
 	u64 own_ns;
 
-	/* nobody runs it any more: what it ran is known at its end, which counts that */
+	/* the owner has gone: detach() accounts the rest */
 	if (!mmpath_cpu_ns(mm))
 		return;
-	emul_exhausted(ctx, mm);	/* also at the end: the kick may still be on its way */
+	emul_exhausted(ctx, mm);	/* also at the end: the kick may not have been handled */
 	if (early)
 		return;
 	own_ns = emul_account(ctx, mm);
@@ -1128,9 +1170,9 @@ static void emul_free(struct emul *e)
 }
 
 /*
- * With a target nothing is tracked until an epoch has told what the program runs, for
- * what it may cost is a part of that. So a program that ends before has cost nothing:
- * many start others that do no more than that.
+ * With a target nothing is tracked until an epoch has told how much the program runs, because
+ * its budget is a part of that. So a program that ends before costs nothing. Many programs
+ * that others start are that short.
  */
 static int emul_attach(struct mmpath_ctx *ctx)
 {

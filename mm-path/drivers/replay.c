@@ -2,8 +2,8 @@
 /*
  * Replay: page accesses come from write() on /dev/mmpath, every one of them.
  *
- * There is no page access buffer and no filter: what was recorded has passed
- * them. So the models, fed from a log, can be tested with exact expectations.
+ * There is no page access buffer and no filter: recorded accesses have passed
+ * them. So tests can feed the models from a log and expect exact results.
  */
 #include "../driver.h"
 

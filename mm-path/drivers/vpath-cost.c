@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the virtual hardware costs its programs, and keeping that below overhead_target.
+ * The cost of the virtual hardware to its programs, which is kept below overhead_target.
  *
- * A program's cost is the time of drains that feed its records to models, wherever they
- * run; its own time is that of its CPUs without them, and what it waits for swap. Above
- * the target the device is told to log fewer of its pages, by a power of two; where that
- * would say too little it rests, and logs in bursts (design.rst, "Hardware"):
+ * The cost of a program is the time of the drains that feed its records to models, in
+ * whatever task they run. Its own time is its CPU time without drains, and its waits for
+ * swap. Above the target, the device is told to log fewer of its pages, by a power of two.
+ * Where such a sample would say too little, the context rests, and logs in bursts
+ * (design.rst, "Hardware"):
  *
- *	a drain     cost of an epoch used up: the rest of the log is thinned, or skipped;
- *	            the epoch's control is kicked early
- *	early, end  too much: a coarser sample, or a rest; at the end: cheap for three
- *	            epochs, a finer one
- *	begin       has it paid its debt, it logs again
+ *	drain           the budget of an epoch is used up: sample the rest of the log more
+ *	                coarsely, or skip it; kick epoch() early
+ *	epoch(), early  too expensive: make the sample coarser, or rest
+ *	epoch()         the same; after three cheap epochs, make the sample finer
+ *	begin()         log again, if the rest has paid for the cost
  *
- * Locks: a drain judges under drain_lock; the rest runs under ctx->alive, or in attach(),
- * and takes that where it writes what drains read.
+ * Locks: a drain checks the cost under drain_lock. All else runs under ctx->alive, or in
+ * attach(), and takes drain_lock to write what drains read.
  */
 #include <linux/bitops.h>
 #include <linux/math64.h>
@@ -22,11 +23,11 @@
 #include "vpath.h"
 
 #define VPATH_MAJOR_NS	(100 * NSEC_PER_USEC)
-#define VPATH_LEAST_SAMPLE	64	/* pages; fewer say little */
-#define VPATH_GOOD_SAMPLE	128	/* and more not much more */
-#define VPATH_LOOK_EPOCHS	3	/* at a sample that keeps the target */
-#define VPATH_MANY_RECORDS	1024	/* in them, to tell what one takes */
-#define VPATH_CURVE_PART	2	/* one in so many of the target, without a policy */
+#define VPATH_LEAST_SAMPLE	64	/* pages; a smaller sample says little */
+#define VPATH_GOOD_SAMPLE	128	/* pages; a larger sample says hardly more */
+#define VPATH_LOOK_EPOCHS	3	/* within the target, before the sample becomes finer */
+#define VPATH_MANY_RECORDS	1024	/* in these epochs, to measure the cost of one */
+#define VPATH_CURVE_PART	2	/* without a policy, use 1/2 of the target */
 
 static struct vpath_time vpath_now(struct mm_struct *mm)
 {
@@ -38,8 +39,8 @@ static struct vpath_time vpath_now(struct mm_struct *mm)
 }
 
 /*
- * Of the time in which the program did not run, what it waited for swap: for as many
- * faults as there were, on a fast disk.
+ * Time that the program waited for swap: VPATH_MAJOR_NS for each major fault, which is the time
+ * of a fast disk, but at most the time in which the program did not run.
  */
 static u64 vpath_wait_ns(const struct vpath_time *seen, const struct vpath_time *now)
 {
@@ -51,8 +52,8 @@ static u64 vpath_wait_ns(const struct vpath_time *seen, const struct vpath_time 
 }
 
 /*
- * What the program has taken by itself since @v->seen, as far as is known; not 0. It
- * may have gone, and its time with it.
+ * The program's own time since the last account; at least 1. A program that has gone reads as
+ * CPU time 0.
  */
 static u64 vpath_own_ns(const struct vpath_ctx *v, const struct vpath_time *now)
 {
@@ -63,7 +64,7 @@ static u64 vpath_own_ns(const struct vpath_ctx *v, const struct vpath_time *now)
 	return now->cpu_ns - cpu_ns + vpath_wait_ns(&v->seen, now);
 }
 
-/* And what drains took for it */
+/* Time that drains have taken for the context since the last account. */
 static u64 vpath_hook_ns(const struct mmpath_ctx *ctx)
 {
 	const struct vpath_ctx *v = ctx->drv_data;
@@ -77,14 +78,17 @@ static unsigned int vpath_cost_permille(const struct mmpath_ctx *ctx,
 	return mmpath_permille(vpath_hook_ns(ctx), vpath_own_ns(ctx->drv_data, now));
 }
 
-/* What an epoch may cost of a program that runs all the time */
+/* What an epoch may cost a program that runs all the time. */
 static u64 vpath_allowed_ns(void)
 {
 	return vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * READ_ONCE(mmpath_config.epoch_ms) *
 	       (NSEC_PER_MSEC / 100);
 }
 
-/* What it has cost beyond so much, with what is not accounted for yet */
+/*
+ * Cost of the context beyond @permille of its own time: @before_ns up to the last account, and
+ * what has come since. At least 0.
+ */
 static s64 vpath_beyond_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now,
 			   s64 before_ns, unsigned long permille)
 {
@@ -105,9 +109,10 @@ static s64 vpath_debt_ns(const struct mmpath_ctx *ctx, const struct vpath_time *
 }
 
 /*
- * In the long run a curve alone is not worth all of the target. What it has cost beyond
- * its share is not held against it for ever, as what is beyond the target is: the set-up
- * of a program would be paid for by a long blindness.
+ * The share of the target that a context may use in the long run, in permille of its own time. A
+ * curve alone is not worth all of the target. Of the cost beyond the share no more is remembered
+ * than what two epochs may cost. Otherwise a context would rest for long after an expensive
+ * set-up of its program. Cost beyond the target has no such limit.
  */
 static unsigned int vpath_share(const struct mmpath_ctx *ctx)
 {
@@ -124,7 +129,7 @@ static s64 vpath_excess_ns(const struct mmpath_ctx *ctx, const struct vpath_time
 		   (s64)vpath_allowed_ns() * 2);
 }
 
-/* The coarsest sample that says something of so many pages, or @shift */
+/* The greatest shift at which a sample of @pages says enough; @shift if that is greater. */
 static unsigned int vpath_coarsest(unsigned long pages, unsigned int shift)
 {
 	unsigned int most = max(fls_long(pages / VPATH_LEAST_SAMPLE), shift + 1U) - 1;
@@ -133,9 +138,10 @@ static unsigned int vpath_coarsest(unsigned long pages, unsigned int shift)
 }
 
 /*
- * What an epoch may cost is all it gets, however much there still is in the log: who is
- * kicked to make that less waits for this drain. So the rest of the log is sampled here, for
- * of pages that are skipped nobody knows the order, and in a set-up those may be nearly all.
+ * Make the sample coarser in the middle of a drain. The log may hold much more, and the worker
+ * that was kicked to lower the cost waits for this drain. Sampling the rest is better than
+ * skipping it: the order of skipped pages is lost, and in a set-up these may be nearly all
+ * pages. Skip the rest only if the sample can become no coarser.
  */
 static void vpath_thin(struct mmpath_ctx *ctx, unsigned int times)
 {
@@ -153,10 +159,11 @@ static void vpath_thin(struct mmpath_ctx *ctx, unsigned int times)
 }
 
 /**
- * mmpath_vpath_judge() - too expensive for the epoch to end like this?
- * @ctx: the context that a drain has just been charged to
+ * mmpath_vpath_judge() - lower the cost of a context early if the epoch is too expensive
+ * @ctx: context that has just been charged for a drain
  *
- * It is not by what a few ms of it cost: a program is not the same all the time.
+ * Does nothing before half of what an epoch may cost is used up: the behaviour of a program over
+ * a few milliseconds says little about the epoch.
  * Context: under drain_lock.
  */
 void mmpath_vpath_judge(struct mmpath_ctx *ctx)
@@ -166,7 +173,7 @@ void mmpath_vpath_judge(struct mmpath_ctx *ctx)
 	u64 enough_ns = vpath_allowed_ns() / 2;
 	struct vpath_time now;
 
-	/* to look at what is not sampled takes longer than to skip it, but not much */
+	/* dropping records outside of the sample costs a little, too: allow two epochs' worth */
 	if (v->thinned)
 		enough_ns = v->thinned - v->hook_seen + 2 * vpath_allowed_ns();
 	if (!target || READ_ONCE(v->choked) || vpath_hook_ns(ctx) < enough_ns)
@@ -181,8 +188,8 @@ void mmpath_vpath_judge(struct mmpath_ctx *ctx)
 }
 
 /*
- * The time of drains is a cost, and the program's own where it drained itself. None adds to
- * it or judges by it meanwhile. Returns whether one has made the sample coarser since.
+ * Account cost and own time since the last account. drain_lock keeps drains from adding to them
+ * or reading them meanwhile. Returns whether a drain has made the sample coarser since.
  */
 static bool vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 {
@@ -206,7 +213,7 @@ static bool vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 	return thinned;
 }
 
-/* A sample is judged by the epochs from here on. */
+/* Measure the cost of the sample from here on. */
 static void vpath_look_anew(const struct mmpath_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
@@ -225,8 +232,8 @@ static void vpath_set_resting(struct mmpath_ctx *ctx, bool resting)
 }
 
 /*
- * There is no coarser sample to go to. If it has cost what an epoch may, or nearly, the
- * burst is over, and the context rests until it owes nothing any more.
+ * The sample can become no coarser. If the excess is near what an epoch may cost, end the burst,
+ * and let the context rest until its own time has made up for the cost.
  */
 static void vpath_rest(struct mmpath_ctx *ctx)
 {
@@ -242,11 +249,11 @@ static void vpath_rest(struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_vpath_begin() - the driver's begin(): who has paid for its rest logs again
+ * mmpath_vpath_begin() - let a context log again when its rest is over
  * @ctx: the context
  * @mm: its mm
  *
- * Context: under ctx->alive; may sleep.
+ * The driver's begin(). Context: under ctx->alive; may sleep.
  */
 void mmpath_vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
@@ -258,7 +265,7 @@ void mmpath_vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	vpath_set_resting(ctx, false);
 }
 
-/* What was logged before costs what it costs, and says nothing of what comes. */
+/* Tell the CPUs a new shift. Account what was logged before to the old one. */
 static void vpath_tell_shift(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	struct vpath_time now;
@@ -277,9 +284,10 @@ static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsign
 }
 
 /*
- * What is aimed at with a sample of so many pages is the target >> slack. A policy makes use
- * of what it can get, a contest that leaves all to the kernel of half of it; a curve is
- * hardly better for more, but for a small sample.
+ * The slack for a sample of @pages: the cost to aim at is the target >> slack. A policy that
+ * chooses pages uses the whole target; one that leaves the choice to the kernel, half of it. A
+ * curve uses half of it for a small sample, and a quarter for a good one, because more pages
+ * hardly make it better.
  */
 static unsigned int vpath_slack(const struct mmpath_ctx *ctx, unsigned long pages)
 {
@@ -288,7 +296,7 @@ static unsigned int vpath_slack(const struct mmpath_ctx *ctx, unsigned long page
 	return mmpath_ctx_policy_acts(ctx) ? 0 : 1;
 }
 
-/* How coarse must the sample of @pages be, if at @shift it costs @times the target? */
+/* The shift that brings a sample of @pages, which costs @times the target at @shift, below it. */
 static unsigned int vpath_coarser(const struct mmpath_ctx *ctx, unsigned long pages,
 				  unsigned int shift, unsigned int times)
 {
@@ -299,8 +307,10 @@ static unsigned int vpath_coarser(const struct mmpath_ctx *ctx, unsigned long pa
 }
 
 /*
- * By how many powers of two can the sample be finer, if so much may be had? What a record
- * takes is known from when there were many; what epochs take without any, is the rest.
+ * By how many powers of two, up to @most, the sample may become finer and still cost at most
+ * @may_ns. Now @records have cost @cost_ns. Only the part of the cost that is due to records
+ * grows. The cost of one record is measured when there are many; what remains is the fixed cost
+ * of the epochs.
  */
 static unsigned int vpath_finer(struct vpath_ctx *v, u64 cost_ns, u64 records, u64 may_ns,
 				unsigned int most)
@@ -320,10 +330,11 @@ static unsigned int vpath_finer(struct vpath_ctx *v, u64 cost_ns, u64 records, u
 }
 
 /*
- * What epochs within the target ask for instead of a sample of @shift: as fine a one as likely
- * stays below what is aimed at; for a curve alone a coarser one if more is used, and the coarser
- * is still good. What a sample costs decides between two, not how the program came to it, but for
- * a tenth, for it shall not go back and forth.
+ * The shift to use after some epochs within the target. Choose the finest sample whose cost is
+ * expected to stay below what is aimed at. For a curve alone choose a coarser one, if the cost is
+ * above that and the coarser sample still says enough. The choice depends on the cost alone, and
+ * not on the samples before, except for a hysteresis of a tenth that keeps it from going back and
+ * forth.
  */
 static unsigned int vpath_better_shift(struct mmpath_ctx *ctx, unsigned long pages,
 				       unsigned int shift)
@@ -352,10 +363,9 @@ static unsigned int vpath_better_shift(struct mmpath_ctx *ctx, unsigned long pag
 }
 
 /*
- * Keep the cost below the target by logging fewer pages. A coarser sample at once, by as
- * much as it takes to come down to what is aimed at; a finer one, which forgets the order
- * of the pages, only after some epochs that were cheap. Where a coarser one would say
- * nothing, by logging in bursts.
+ * Keep the cost below the target. Make the sample coarser at once, by as much as it takes. Make
+ * it finer only after some cheap epochs, because that forgets the order of the pages. Log in
+ * bursts where a coarser sample would say too little.
  */
 static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 			      unsigned int permille, bool early)
@@ -376,7 +386,7 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 		vpath_rest(ctx);
 }
 
-/* The rest of the log has been skipped, the next burst may begin. */
+/* The rest of the log has been skipped: let the next burst begin. */
 static void vpath_unchoke(struct mmpath_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
@@ -418,12 +428,12 @@ static void vpath_end_epoch(struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_vpath_epoch() - the driver's epoch(): account, and hold the target
+ * mmpath_vpath_epoch() - account the cost of a context, and keep it below the target
  * @ctx: the context
  * @mm: its mm
- * @early: not at the end, but because a drain found it too expensive
+ * @early: the epoch has not ended: a drain found it too expensive
  *
- * Context: under mmpath_mutex and ctx->alive; may sleep; drains.
+ * The driver's epoch(). Context: under mmpath_mutex and ctx->alive; may sleep; drains.
  */
 void mmpath_vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
 {
@@ -435,7 +445,7 @@ void mmpath_vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early
 }
 
 /**
- * mmpath_vpath_begin_cost() - a context comes: what it costs is counted from here on
+ * mmpath_vpath_begin_cost() - count the cost of a new context from here on
  * @ctx: the context, with its drv_data
  *
  * Context: no record has its number yet.
@@ -449,8 +459,8 @@ void mmpath_vpath_begin_cost(struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_vpath_end_cost() - a context goes: the last of what it has cost
- * @ctx: the context, whose program may have gone
+ * mmpath_vpath_end_cost() - account the cost of a context for the last time
+ * @ctx: the context; its program may have gone
  *
  * Context: may sleep; no record has its number any more.
  */

@@ -2,29 +2,29 @@
 /*
  * Virtual page access tracking hardware (thesis 4.2.1, as a device of QEMU).
  *
- * Each CPU has a unit that sees its accesses, filters out those to hot pages and
- * logs the others in memory that it shares with us. What it looks like is in
+ * Each CPU has a unit that sees the CPU's accesses, filters out those to hot pages
+ * and logs the others in memory that the device shares with the kernel. See
  * Documentation/mm/path/vpath-device.rst.
  *
  *	switch of mm  ->  the unit is told the number of the context
  *	access        ->  unit: TLB -> PAB -> filter -> log of this CPU
- *	tick          ->  the log fills: task_work   (or: interrupt, its thread)
+ *	tick          ->  if the log fills: task_work   (or: interrupt, its thread)
  *	drain         ->  logs of all CPUs, merged in order -> models
  *
- * A context's number is given out once in 2^32 and is found in a table, so a
- * record that comes late, when its context has gone, finds nothing and cannot
- * reach another. With the numbers of contexts, the tails of the logs are all that
- * the device is asked to believe: whatever it writes into its memory is read once
- * and checked, and a device that says what cannot be is not used any more. Curves
- * are scaled to the accesses that its counters tell; those can be wrong, and do no
- * more harm than that.
+ * The number of a context is given out once in 2^32, and a record finds its context
+ * by the number in a table. So a record that comes after its context has gone finds
+ * nothing, and cannot reach another context.
+ *
+ * The device is not trusted. What it writes into its memory is read once and checked,
+ * and a device that wrote an impossible value is not used any more. Curves are scaled
+ * by the device's counters. Wrong counters make wrong curves, and do no other harm.
  *
  * Locks: drain_lock (mmpath_vpath_drain_lock) is outside ctx->lock and inside ctx->alive
- * and mmap_lock, for the hooks of mappings drain before they change regions. A unit's
- * registers are written on its own CPU with interrupts off, but for the tail, which
- * belongs to the drain. vpath.bar and the units come and go on their own CPUs (CPU
- * hotplug callbacks) and under drain_lock; so nothing that holds it may wait for
- * cpus_read_lock(). What all this costs is in vpath-cost.c.
+ * and mmap_lock, because the hooks of mappings drain before they change regions. The
+ * registers of a unit are written on its own CPU with interrupts off, except the tail,
+ * which belongs to the drain. vpath.bar and the units come and go on their own CPUs (CPU
+ * hotplug callbacks) and under drain_lock. So never wait for cpus_read_lock() under
+ * drain_lock. vpath-cost.c bounds what all this costs.
  */
 #define pr_fmt(fmt) "mmpath: vpath: " fmt
 
@@ -59,7 +59,13 @@ struct mmpath_param mmpath_vpath_params[NR_VPATH_PARAMS + 1] = {
 	[VPATH_PARAM_OVERHEAD_TARGET]	= { "overhead_target", 3, 0, 100, false },
 };
 
-/* The log of one unit, as the drain sees it */
+/*
+ * The log of one unit
+ * @reg: registers of the unit
+ * @records: ring of vpath.header.log_entries records
+ * @tail: first record that was not drained
+ * @head: end of what this drain delivers
+ */
 struct vpath_log {
 	struct vpath_unit *reg;
 	const struct vpath_record *records;
@@ -67,19 +73,21 @@ struct vpath_log {
 };
 
 /**
- * struct vpath - the device; under drain_lock, where nothing else is said
- * @bar: its memory, NULL without a device
- * @header: the beginning of it, as it was when the device was found; the tick reads it too
- * @nr_logs: units it has
- * @logs: of each unit
- * @broken: it said what cannot be, or is being taken away
- * @times_broken: since boot
+ * struct vpath - the device
+ * @bar: memory of the device, NULL without a device
+ * @header: copy of the beginning of @bar, made when the device was found; the tick reads it, too
+ * @nr_logs: number of the device's units
+ * @logs: logs of the units
+ * @broken: the device wrote an impossible value, or is being removed
+ * @times_broken: how often @broken was set because of an impossible value, since boot
  * @late: records of contexts that had gone, since boot
- * @skipped: records that were not delivered, since boot
+ * @skipped: records that were not delivered because of their cost, since boot
  * @started: the driver is in use; written under mmpath_mutex
- * @ctxs: contexts by number; xa_lock, read under RCU
- * @next_number: to be given out; written under mmpath_mutex
+ * @ctxs: contexts by number; under xa_lock, read under RCU
+ * @next_number: number for the next context; written under mmpath_mutex
  * @most: largest number that was given out
+ *
+ * All under drain_lock, unless another lock is named.
  */
 struct vpath {
 	char *bar;
@@ -101,15 +109,15 @@ static struct vpath vpath = {
 };
 
 /**
- * struct vpath_cpu - what a CPU knows of its unit
- * @reg: NULL when it has none
- * @context: number that the unit was told last
- * @shift: and which of its pages to log
- * @resting: or none for now
- * @passed: accesses that got past all stages of its unit, as far as a context was told
- * @unlogged: those of them that are not in its log
- * @poll_at: records in its log at which the tick has it drained, 0: never
- * @work: drains when its task returns to user space; next is itself when idle
+ * struct vpath_cpu - a CPU and its unit
+ * @reg: registers of the unit, NULL when the CPU has none
+ * @context: number of the context that the unit was told last
+ * @shift: the unit logs one page in 2^shift of that context
+ * @resting: the unit logs nothing for now
+ * @passed: accesses that got past all stages of the unit and were counted for a context
+ * @unlogged: number of those in @passed that were not logged
+ * @poll_at: number of records in the log at which the tick starts a drain, 0: never
+ * @work: drains when the current task returns to user space; .next is @work itself when idle
  */
 struct vpath_cpu {
 	struct vpath_unit *reg;
@@ -124,8 +132,8 @@ struct vpath_cpu {
 static DEFINE_PER_CPU(struct vpath_cpu, vpath_cpus);
 
 /*
- * Commands are instructions. On a CPU without the device they do nothing, so the
- * registers say whether one was obeyed. Interrupts are off.
+ * Commands are instructions, which do nothing on a CPU without the device. The registers
+ * tell whether the unit has carried one out. Interrupts are off.
  */
 static __always_inline void vpath_do(const unsigned int nr)
 {
@@ -158,10 +166,10 @@ static void vpath_break(const char *why)
 
 struct vpath_drain {
 	struct mmpath_ctx *ctx;		/* of the last record */
-	u64 number;			/* its number, VPATH_NOBODY without one */
-	u64 since;			/* local_clock() when its records began */
+	u64 number;			/* of @ctx, VPATH_NOBODY without one */
+	u64 since;			/* local_clock() up to which contexts were charged */
 	unsigned int fed;		/* records that were not charged yet */
-	unsigned int nr;
+	unsigned int nr;		/* records in @batch */
 	unsigned long batch[VPATH_BATCH];
 };
 
@@ -208,10 +216,10 @@ static void vpath_find(struct vpath_drain *d, u32 number)
 	d->ctx = xa_load(&vpath.ctxs, number);
 	d->number = d->ctx ? number : VPATH_NOBODY;
 	if (!number || number > vpath.most)
-		vpath_break("a context that never was");
+		vpath_break("a record has a number that no context ever had");
 }
 
-/* Accesses are missing before this: for every context that may have made them. */
+/* Records are missing before this one. They may have been of any context: end all bursts. */
 static void vpath_resumed(void)
 {
 	struct mmpath_ctx *ctx;
@@ -221,7 +229,7 @@ static void vpath_resumed(void)
 		mmpath_end_burst(ctx);
 }
 
-/* What no common record has */
+/* Bits that no common record has: vpath_deliver_odd() handles the others. */
 #define VPATH_ODD	(~(u64)(TASK_SIZE_MAX + PAGE_SIZE - 1) | VPATH_RECORD_RESUMED | \
 			 31U << VPATH_RECORD_ORDER)
 
@@ -247,7 +255,7 @@ static void vpath_deliver_odd(struct vpath_drain *d, u64 addr, u32 context)
 		vpath_feed(d);
 		vpath_resumed();
 	} else if (addr >= TASK_SIZE_MAX || order > PMD_ORDER) {
-		vpath_break("an address that cannot be");
+		vpath_break("a record has an impossible address");
 	} else {
 		vpath_add(d, mmpath_record(addr, order, addr & VPATH_RECORD_WRITE) |
 			     (addr & MMPATH_RECORD_AGAIN));
@@ -270,8 +278,8 @@ static const struct vpath_record *vpath_oldest(const struct vpath_log *log)
 }
 
 /*
- * The log whose next record is the oldest, and in @limit the stamp up to which it
- * stays that: no other log has an older one.
+ * Return the log whose next record is the oldest. Up to the stamp @limit its records are older
+ * than those of all other logs.
  */
 static struct vpath_log *vpath_first(u32 *limit)
 {
@@ -298,22 +306,22 @@ static struct vpath_log *vpath_first(u32 *limit)
 	return first;
 }
 
-/* What has been logged so far; more may come meanwhile, for the next drain. */
+/* Note what has been logged so far. What comes meanwhile is left to the next drain. */
 static void vpath_look(void)
 {
 	struct vpath_log *log;
 
 	for (log = vpath.logs; log < vpath.logs + vpath.nr_logs; log++) {
-		/* pairs with the device: the records are there */
+		/* pairs with the device: it writes head after the records */
 		log->head = smp_load_acquire(&log->reg->head);
 		if (log->head - log->tail <= vpath.header.log_entries)
 			continue;
 		log->head = log->tail;
-		vpath_break("more records than fit its log");
+		vpath_break("a log has more records than fit into it");
 	}
 }
 
-/* Records of @log up to the stamp @limit, or until there are no more. */
+/* Deliver the records of @log up to the stamp @limit, or up to its head. */
 static void vpath_drain_one(struct vpath_drain *d, struct vpath_log *log, u32 limit)
 {
 	const struct vpath_record *records = log->records, *r;
@@ -322,7 +330,7 @@ static void vpath_drain_one(struct vpath_drain *d, struct vpath_log *log, u32 li
 	end = tail + min(log->head - tail, VPATH_FREE_EVERY);
 	r = &records[tail & mask];
 	do {
-		/* once each: what was read is what is checked */
+		/* read once, so that the value used is the one checked */
 		vpath_deliver(d, READ_ONCE(r->addr), READ_ONCE(r->context));
 		r = &records[++tail & mask];
 	} while (tail != end && !vpath.broken && (s32)(READ_ONCE(r->stamp) - limit) < 0);
@@ -360,11 +368,11 @@ void mmpath_vpath_drain(void)
 
 static void vpath_work_fn(struct callback_head *work)
 {
-	/* the tick may queue it again */
+	/* from here on the tick may queue it again */
 	WRITE_ONCE(work->next, work);
 	/*
-	 * Not a trylock, though somebody who has the lock drains: a program logs
-	 * ten times as fast as that, and must not go on meanwhile.
+	 * No trylock, although the holder of the lock drains: the program logs
+	 * ten times as fast as a drain, and must not run meanwhile.
 	 */
 	mmpath_vpath_drain();
 }
@@ -377,9 +385,10 @@ static void vpath_drain_fn(struct work_struct *work)
 static DECLARE_WORK(vpath_drain_work, vpath_drain_fn);
 
 /*
- * From the tick: not a place to drain in, but the way back to user space is. Only if
- * that comes next, for a task in the kernel may sleep there for ever, and our work
- * with it. Programs that are hardly seen outside the kernel have a worker.
+ * The tick cannot drain. It leaves that to a task_work, which runs on the way back to user
+ * space. A task that is in the kernel may sleep there for ever, and the work would wait with
+ * it. So the tick queues the task_work only if it has interrupted user space. For a program
+ * that is mostly in the kernel a worker drains when the log is half full.
  */
 static void vpath_tick(struct task_struct *curr)
 {
@@ -423,7 +432,7 @@ static void vpath_set_duty(struct vpath_unit *reg, bool resting)
 	reg->duty_on = percent < 100 ? div_u64(period * percent, 100) : 0;
 }
 
-/* Accesses that got past all stages and were not logged */
+/* Number of accesses that got past all stages and were not logged. */
 static u64 vpath_unlogged(const struct vpath_unit *reg)
 {
 	return READ_ONCE(reg->counters.unsampled) + READ_ONCE(reg->counters.paused) +
@@ -431,8 +440,8 @@ static u64 vpath_unlogged(const struct vpath_unit *reg)
 }
 
 /*
- * Those since the unit was asked last belong to the context that it was told then, if that
- * is still there. Interrupts are off.
+ * Count the accesses since the last call for the context that the unit was told last, unless
+ * that context has gone. Interrupts are off.
  */
 static void vpath_count_passed(struct vpath_cpu *c)
 {
@@ -454,7 +463,7 @@ static void vpath_count_passed(struct vpath_cpu *c)
 	c->unlogged = unlogged;
 }
 
-/* @ctx runs on this CPU from now on, or nobody. Interrupts are off. */
+/* Tell the unit that @ctx, or no context (NULL), runs on this CPU. Interrupts are off. */
 static void vpath_use_context(const struct mmpath_ctx *ctx)
 {
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
@@ -487,16 +496,16 @@ static void vpath_use_current(void *unused)
 }
 
 /**
- * mmpath_vpath_tell_cpus() - have CPUs told anew which context runs there
+ * mmpath_vpath_tell_cpus() - tell all units again which contexts run on their CPUs
  *
- * For whose sample or rest has changed. Context: may sleep.
+ * Called when a context's sample, or its rest, has changed. Context: may sleep.
  */
 void mmpath_vpath_tell_cpus(void)
 {
 	on_each_cpu(vpath_use_current, NULL, 1);
 }
 
-/* Not through the hook: that serves the next driver by now. */
+/* Does not use the hook, which may serve the next driver by now. */
 static void vpath_leave(void *number)
 {
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
@@ -516,13 +525,13 @@ static u32 vpath_control(void)
 	return control;
 }
 
-/* Records in a log at which it is drained; half a log at the most. */
+/* Number of records at which a log is drained; half a log at most. */
 static u32 vpath_threshold(void)
 {
 	return min(vpath_param(VPATH_PARAM_THRESHOLD), vpath.header.log_entries / 2UL);
 }
 
-/* On the CPU, interrupts off; @failed counts units that do not obey. */
+/* Runs on each CPU with interrupts off. @failed counts units that reject their settings. */
 static void vpath_switch_on(void *failed)
 {
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
@@ -540,7 +549,7 @@ static void vpath_switch_on(void *failed)
 	vpath_set_duty(reg, false);
 	reg->only_context = 0;
 	reg->threshold = vpath_threshold();
-	/* contexts are told of when they are attached anew */
+	/* no context is attached to the driver yet */
 	c->context = 0;
 	c->shift = 0;
 	c->resting = false;
@@ -580,7 +589,7 @@ static void vpath_stop(void)
 	vpath_switch_all_off();
 }
 
-/* The parameters have larger bounds than a device may have. */
+/* Does the device support the parameters? Their bounds may be larger than the device's. */
 static bool vpath_fits(const struct vpath_device *d)
 {
 	return vpath_param(VPATH_PARAM_TLB_ENTRIES) <= d->max_tlb_entries &&
@@ -588,7 +597,7 @@ static bool vpath_fits(const struct vpath_device *d)
 	       vpath_param(VPATH_PARAM_FILTER_ENTRIES) <= d->max_filter_entries;
 }
 
-/* Is there a device that can be used, and as it is to be? 0 or an error. */
+/* Returns 0 if there is a working device that supports the parameters, or an error. */
 static int vpath_usable(void)
 {
 	int ret = 0;
@@ -610,11 +619,10 @@ static int vpath_found_broken(const char *why)
 	return -EIO;
 }
 
-/* A device that does not take what it said it takes is broken. */
+/* The device said that it supports these settings. If a unit rejects them, it is broken. */
 static int vpath_obeyed(atomic_t *failed)
 {
-	return atomic_read(failed) ? vpath_found_broken("a unit that does not take its settings") :
-				     0;
+	return atomic_read(failed) ? vpath_found_broken("a unit rejects its settings") : 0;
 }
 
 static int vpath_start(void)
@@ -637,7 +645,7 @@ static int vpath_start(void)
 
 /* Contexts */
 
-/* A number for @ctx. It is not in use yet: no record can have it. */
+/* Give @ctx a number. No unit has been told it yet, so no record can have it. */
 static int vpath_enter(struct mmpath_ctx *ctx, u32 *number)
 {
 	int ret = xa_alloc_cyclic(&vpath.ctxs, number, ctx, XA_LIMIT(1, U32_MAX),
@@ -658,8 +666,9 @@ static int vpath_enter(struct mmpath_ctx *ctx, u32 *number)
 }
 
 /*
- * With a target nothing is logged until an epoch has told what the program runs. What ends
- * before, as most of what a shell starts, would cost more to drain than it is known by.
+ * With a target nothing is logged until an epoch has told how much the program runs. Most
+ * programs that a shell starts end before that. To drain their records would cost more than
+ * their curves are worth.
  */
 static int vpath_attach(struct mmpath_ctx *ctx)
 {
@@ -689,7 +698,7 @@ static bool vpath_runs(int cpu, void *number)
 	return READ_ONCE(per_cpu(vpath_cpus, cpu).context) == (u32)(uintptr_t)number;
 }
 
-/* What was logged is delivered. Should more come, it finds nobody. */
+/* Deliver what was logged. Records that come later find no context. */
 static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	u32 number = ctx->number;
@@ -697,7 +706,7 @@ static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	WRITE_ONCE(ctx->number, 0);
 	WRITE_ONCE(ctx->resting, false);
 	WRITE_ONCE(ctx->blind, false);
-	/* nobody begins to run a program that is exiting */
+	/* no CPU begins to run a program that is exiting (!mm) */
 	if (mm)
 		on_each_cpu(vpath_leave, (void *)(uintptr_t)number, 1);
 	else
@@ -710,7 +719,7 @@ static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	kfree(ctx->drv_data);
 }
 
-/* CPUs that run the program just now are told; and what idle ones have is fetched. */
+/* Tell the CPUs that run the program now. Drain, because idle CPUs have no tick that does. */
 static void vpath_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	mmpath_vpath_tell_cpus();
@@ -736,13 +745,13 @@ static void vpath_look_up(void *arg)
 	for (i = 0; i < q->nr; i++) {
 		WRITE_ONCE(reg->lookup_page, q->page[i] & MMPATH_VPN_MASK);
 		vpath_do(VPATH_LOOKUP);
-		/* others look up the same */
+		/* other CPUs write here, too; none writes false */
 		if (READ_ONCE(reg->lookup_result))
 			WRITE_ONCE(q->hot[i], true);
 	}
 }
 
-/* The program may have run on any CPU. */
+/* Ask all CPUs: the program may have run on any of them. */
 static void vpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot)
 {
 	struct vpath_query q = {
@@ -758,13 +767,16 @@ static bool vpath_check(void)
 	       vpath_param(VPATH_PARAM_TLB_WAYS) <= vpath_param(VPATH_PARAM_TLB_ENTRIES);
 }
 
-/* Batches go past the context's own log. */
+/* The context's own log is hardly used: batches bypass it. */
 static unsigned int vpath_log_entries(void)
 {
 	return VPATH_BATCH;
 }
 
-/* Counters of all units together; the device may write what it likes. And ours. */
+/*
+ * Counters: those of the device are sums over its units, and not checked. Those of the driver
+ * have small numbers as offsets.
+ */
 #define VPATH_COUNTER(_name)	{ #_name, offsetof(struct vpath_unit, counters._name) }
 #define VPATH_OUR_LATE		0
 #define VPATH_OUR_BROKEN	1
@@ -854,7 +866,7 @@ static struct vpath_unit *vpath_unit(char *bar, unsigned int nr)
 	return (struct vpath_unit *)(bar + VPATH_UNIT_OFFSET + nr * VPATH_UNIT_STRIDE);
 }
 
-/* Unit @nr, for a CPU that has none; NULL if there is no such unit or it is another's. */
+/* Return unit @nr for this CPU, or NULL if there is no such unit or another CPU has it. */
 static struct vpath_unit *vpath_claim(u32 nr)
 {
 	struct vpath_unit *reg;
@@ -870,9 +882,9 @@ static struct vpath_unit *vpath_claim(u32 nr)
 }
 
 /*
- * Which unit is this CPU's? The commands of the device are all there is to ask,
- * and CPUs are brought up one by one. What one that has none accesses would be lost
- * without being counted.
+ * Find the unit of this CPU. Only a command to the device can tell, so CPUs are asked one at a
+ * time. The accesses of a CPU without a unit would be lost without being counted. So the device
+ * is broken then.
  */
 static int vpath_cpu_online(unsigned int cpu)
 {
@@ -888,9 +900,9 @@ static int vpath_cpu_online(unsigned int cpu)
 	if (c->reg && READ_ONCE(vpath.started) && !READ_ONCE(vpath.broken))
 		vpath_switch_on(&failed);
 	local_irq_restore(flags);
-	/* the CPU is as good as any other */
+	/* do not keep the CPU from going online */
 	if (!c->reg)
-		vpath_found_broken("a CPU without a unit of its own");
+		vpath_found_broken("a CPU has no unit of its own");
 	else
 		vpath_obeyed(&failed);
 	return 0;
@@ -922,7 +934,7 @@ static_assert(sizeof(struct vpath_unit) <= VPATH_UNIT_STRIDE);
 
 static enum cpuhp_state vpath_hotplug;
 
-/* Once each: what was checked is what is used. */
+/* Read each field once, so that the value checked is the one used. */
 static void vpath_read_header(struct vpath_device *d, const char *bar)
 {
 	const struct vpath_device *device = (const struct vpath_device *)bar;
@@ -963,7 +975,7 @@ static int vpath_request_irqs(struct pci_dev *pdev, unsigned int units)
 	return nr < 0 ? nr : 0;
 }
 
-/* Take @bar into use. One device is enough. */
+/* Start to use the device at @bar, unless there is one already. */
 static int vpath_adopt(char *bar, const struct vpath_device *header)
 {
 	struct vpath_log *log;
@@ -991,7 +1003,7 @@ out:
 	return ret;
 }
 
-/* The last of its records; nothing more is wanted of it. */
+/* Drain the device for the last time. */
 static void vpath_retire(void)
 {
 	mutex_lock(&mmpath_vpath_drain_lock);
@@ -1009,8 +1021,8 @@ static void vpath_disown(void)
 }
 
 /*
- * Contexts go on untracked. CPUs use the device until they have let go of it, and
- * works until they have run; then its memory may go.
+ * Stop using the device. Programs go on untracked. CPUs use the memory of the device until
+ * their hotplug callback has run, and works until they have finished.
  */
 static void vpath_let_go(void)
 {
@@ -1039,7 +1051,7 @@ static int vpath_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (IS_ERR(bar))
 		return PTR_ERR(bar);
 	vpath_read_header(&header, bar);
-	/* other things are made of such devices too */
+	/* other software uses ivshmem devices, too */
 	if (!vpath_header_good(&header, bytes))
 		return -ENODEV;
 	ret = vpath_adopt(bar, &header);

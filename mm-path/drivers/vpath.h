@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Of the virtual hardware's driver: the device and its logs are vpath.c's, what it
- * costs its programs is vpath-cost.c's.
+ * What the two files of the virtual hardware's driver share. vpath.c has the device and
+ * its logs, vpath-cost.c the control of what tracking costs the programs.
  */
 #ifndef _MM_PATH_VPATH_H
 #define _MM_PATH_VPATH_H
@@ -25,31 +25,39 @@ enum vpath_param {
 	NR_VPATH_PARAMS,
 };
 
-/* How far a program has come */
+/*
+ * Clocks of a program
+ * @cpu_ns: CPU time of all its threads
+ * @wall_ns: local_clock()
+ * @major: major faults
+ */
 struct vpath_time {
 	u64 cpu_ns, wall_ns;
 	unsigned long major;
 };
 
 /**
- * struct vpath_ctx - what the driver knows of a context; what drains read is written under
- *	drain_lock, all but @inside_ns and @choked under ctx->alive
- * @inside_ns: what drains took in the program itself
- * @thinned: cost when it was so much that a drain has made the sample coarser; 0 since
- *	that is dealt with
- * @choked: it cost so much again that its records are not delivered, until then
- * @hook_seen: cost when the while that is judged began, an epoch or less
- * @inside_seen: @inside_ns then
- * @seen: how far it had come
- * @debt_ns: cost so far beyond the target, as of then; not less than 0
- * @excess_ns: and beyond what is aimed at, but not of more than two epochs
- * @epochs: since its sample changed or it rested
- * @own_then: @ctx->own_ns then
- * @cost_then: @ctx->cost_ns then
- * @records_then: its records then
- * @record_ns: what one took lately, when there were many; 0 if there never were
- * @rested: it rested in this epoch
- * @awake: and shall not in the next
+ * struct vpath_ctx - the driver's data of a context
+ * @inside_ns: CPU time that drains have taken in threads of the program
+ * @thinned: ctx->hook_ns when a drain made the sample coarser because of the cost; 0 once
+ *	epoch() has handled that
+ * @choked: records are skipped until epoch() has handled the cost
+ * @hook_seen: ctx->hook_ns at the last account, which is an epoch ago or less
+ * @inside_seen: @inside_ns at the last account
+ * @seen: clocks of the program at the last account
+ * @debt_ns: cost beyond the target up to the last account, at least 0
+ * @excess_ns: cost beyond the share of the target (vpath_share()) up to the last account; at
+ *	least 0, and at most what two epochs may cost
+ * @epochs: number of epochs since the sample changed or the context rested
+ * @own_then: ctx->own_ns when @epochs was 0
+ * @cost_then: ctx->cost_ns when @epochs was 0
+ * @records_then: records of the context when @epochs was 0
+ * @record_ns: cost of a record, measured when there were many recently; 0 if unknown
+ * @rested: the context rested in this epoch
+ * @awake: the context logs again in the next epoch
+ *
+ * All but @inside_ns and @choked are written under ctx->alive. What drains read is written
+ * under drain_lock.
  */
 struct vpath_ctx {
 	u64 inside_ns;

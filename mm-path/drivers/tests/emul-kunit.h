@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tests of the emulated driver's buffers and of its sample; what it does to page
- * tables is tested from user space. Included at the end of emul.c.
+ * Tests of the emulated driver's buffers and of its sample. What the driver does to
+ * page tables is tested from user space. Included at the end of emul.c.
  */
 #ifndef _MM_PATH_DRV_EMUL_KUNIT_H
 #define _MM_PATH_DRV_EMUL_KUNIT_H
@@ -28,7 +28,7 @@ static void kt_emul_free(struct emul *e)
 	emul_pab_free(&e->huge);
 }
 
-/* First in, first out; a hit changes nothing, for software cannot see it. */
+/* The PAB is first in, first out. A hit changes nothing, because software cannot see it. */
 static void kt_pab_fifo(struct kunit *test)
 {
 	struct emul *e = kt_emul(test, 16, 16, 0);
@@ -56,7 +56,7 @@ static bool kt_filter_has(const struct emul *e, u64 page)
 	return false;
 }
 
-/* What is forgotten is in neither buffer nor filter any more, and what is not is. */
+/* Pages that are forgotten leave the buffers and the filter. All others stay. */
 static void kt_forget(struct kunit *test, u64 first, u64 nr, unsigned int shift)
 {
 	struct emul *e = kt_emul(test, 4096, 4, shift);
@@ -109,7 +109,7 @@ static void kt_pab_forget(struct kunit *test)
 	kt_forget(test, 100, 1000, 1);
 }
 
-/* What is in the PAB is on the list of its range, and nothing else is on one. */
+/* Each page in the PAB is on the list of its range, and the lists hold nothing else. */
 static void kt_expect_listed(struct kunit *test, const struct emul_pab *pab)
 {
 	unsigned int i, entries = emul_pab_entries(pab), listed = 0, there = 0;
@@ -129,7 +129,7 @@ static void kt_expect_listed(struct kunit *test, const struct emul_pab *pab)
 	KUNIT_EXPECT_EQ(test, listed, there);
 }
 
-/* Ranges of all sizes are forgotten from a PAB that pages fall out of. */
+/* Forget ranges of all sizes while pages enter the PAB and fall out of it. */
 static void kt_pab_forget_any(struct kunit *test)
 {
 	struct emul *e = kt_emul(test, 128, 8, 0);
@@ -178,7 +178,7 @@ static void kt_pab_associativity(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, e->pab.nr_sets, 16);
 	for (page = 0; page < 128; page++)
 		KUNIT_EXPECT_EQ(test, emul_pab_insert(&e->pab, page, page), 0);
-	/* eight of its set, then those eight again */
+	/* eight pages of its set, then the same eight again */
 	for (page = 128; page < 128 + 16 * 16; page += 16)
 		KUNIT_EXPECT_EQ(test, emul_pab_insert(&e->pab, page, page), page - 128 + 1);
 	for (page = 0; page < 128; page++)
@@ -209,7 +209,7 @@ static void kt_pab_one_instruction(struct kunit *test)
 	}
 }
 
-/* Hot is what is in the buffer; with a sample, all of the block of what is. */
+/* Pages in the buffer are hot. With a sample, so are all pages of their blocks. */
 static void kt_find_hot(struct kunit *test)
 {
 	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
@@ -229,7 +229,7 @@ static void kt_find_hot(struct kunit *test)
 	emul_find_hot(ctx, page, 24, hot);
 	for (i = 0; i < 24; i++)
 		KUNIT_EXPECT_EQ(test, hot[i], i / 8 == 1);
-	/* nothing is known of what is in use now */
+	/* while paused, no page is known to be hot */
 	memset(hot, 0, sizeof(hot));
 	e->paused = true;
 	emul_find_hot(ctx, page, 24, hot);
@@ -237,7 +237,7 @@ static void kt_find_hot(struct kunit *test)
 	kt_emul_free(e);
 }
 
-/* With the sample the buffer shrinks: its reach in memory stays, while it can. */
+/* The buffer shrinks with the sample and keeps its reach, down to EMUL_MIN_WAYS entries. */
 static void kt_pab_sampled(struct kunit *test)
 {
 	struct emul *e = kt_emul(test, 8192, 16, 4);
@@ -252,7 +252,7 @@ static void kt_pab_sampled(struct kunit *test)
 	kt_emul_free(e);
 }
 
-/* The reach of a context is what the buffer has held at most. */
+/* The reach of a context is the greatest that its buffers have had. */
 static void kt_reach(struct kunit *test)
 {
 	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
@@ -277,11 +277,11 @@ static void kt_filter_lru(struct kunit *test)
 	u64 page;
 
 	KUNIT_EXPECT_FALSE(test, emul_filter(e, 1));
-	KUNIT_EXPECT_FALSE(test, emul_filter(e, 1));	/* there is none */
+	KUNIT_EXPECT_FALSE(test, emul_filter(e, 1));	/* no filter */
 	e->filter_entries = 4;
 	for (page = 0; page < 4; page++)
 		KUNIT_EXPECT_FALSE(test, emul_filter(e, page));
-	/* 0 becomes the latest, so 1 goes first */
+	/* 0 becomes the most recent, so 1 goes first */
 	KUNIT_EXPECT_TRUE(test, emul_filter(e, 0));
 	KUNIT_EXPECT_FALSE(test, emul_filter(e, 10));
 	KUNIT_EXPECT_TRUE(test, emul_filter(e, 0));
@@ -317,7 +317,7 @@ static void kt_huge_sampled(struct kunit *test)
 	}
 }
 
-/* Walks visit the pages of the sample, all of them and no other. */
+/* Walks visit all pages of the sample and no others. */
 static void kt_walk_sampled(struct kunit *test)
 {
 	struct emul_walk w = { };
@@ -336,7 +336,7 @@ static void kt_walk_sampled(struct kunit *test)
 	}
 }
 
-/* In the buffer or outside of the sample: left alone. */
+/* A page in the buffer, or outside of the sample, stays accessible. */
 static void kt_wanted(struct kunit *test)
 {
 	struct emul *e = kt_emul(test, 16, 16, 3);
@@ -352,7 +352,7 @@ static void kt_wanted(struct kunit *test)
 	kt_emul_free(e);
 }
 
-/* Who waited in the last epoch has what was saved before; but no more than for one epoch. */
+/* A program that waited in the last epoch may use what was saved, up to one epoch's worth. */
 static void kt_budget(struct kunit *test)
 {
 	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
@@ -376,7 +376,7 @@ static void kt_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, emul_budget_ns(ctx, epoch_ns), whole_ns);
 }
 
-/* An mm with one mapping at 1 GiB that nobody has touched */
+/* An mm with one untouched mapping at 1 GiB */
 static struct mm_struct *kt_emul_mm(struct kunit *test, unsigned long size)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -396,7 +396,7 @@ static struct mm_struct *kt_emul_mm(struct kunit *test, unsigned long size)
 	return mm;
 }
 
-/* A walk lets mmap_lock go now and then, and covers all. */
+/* A walk drops mmap_lock now and then, and covers the whole mm. */
 static void kt_bites(struct kunit *test)
 {
 	struct mm_struct *mm = kt_emul_mm(test, 3 * EMUL_BITE);
@@ -413,7 +413,7 @@ static void kt_bites(struct kunit *test)
 	mmput(mm);
 }
 
-/* A scan that cannot have mmap_lock stays due, goes on where it was, and begins no burst. */
+/* A scan that cannot get mmap_lock stays due and continues where it was. No burst begins. */
 static void kt_busy_scan(struct kunit *test)
 {
 	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
@@ -435,7 +435,7 @@ static void kt_busy_scan(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, e->scan_at, SZ_1G + EMUL_BITE);
 	KUNIT_EXPECT_TRUE(test, e->paused);
 	KUNIT_EXPECT_FALSE(test, emul_looked(e));
-	/* it may have been at work at this sample already */
+	/* the scan may have begun with this sample */
 	KUNIT_EXPECT_EQ(test, e->scan_shift, 3);
 	emul_begin(ctx, mm);
 	KUNIT_EXPECT_FALSE(test, e->paused);

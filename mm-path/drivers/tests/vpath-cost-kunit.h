@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tests of what a context of the virtual hardware is taken to cost, and of what follows
- * from that. Included at the end of vpath-cost.c.
+ * Tests of how the cost of a context of the virtual hardware is measured, and of what the
+ * driver does to keep it below the target. Included at the end of vpath-cost.c.
  */
 #ifndef _MM_PATH_VPATH_COST_KUNIT_H
 #define _MM_PATH_VPATH_COST_KUNIT_H
 
 #include <kunit/test.h>
 
-/* A context that no table knows, of an mm that nobody runs */
+/* A context that is in no table, of an mm without a task */
 struct kt_cost {
 	struct mmpath_ctx ctx;
 	struct vpath_ctx v;
@@ -24,7 +24,7 @@ static struct kt_cost *kt_cost_init(struct kunit *test)
 	return kt;
 }
 
-/* Waits for swap are the program's time, but no more than it waited at all. */
+/* Waits for swap count as the program's own time, up to the time it did not run. */
 static void kt_cost_own_time(struct kunit *test)
 {
 	struct vpath_time now = { .cpu_ns = 7000, .wall_ns = 7000 };
@@ -40,7 +40,7 @@ static void kt_cost_own_time(struct kunit *test)
 	now.major = 0;
 	vpath_account(&kt->ctx, &now);
 	KUNIT_EXPECT_EQ(test, kt->ctx.own_ns, 1900);
-	/* the program has gone, and its time with it */
+	/* the program has gone: its CPU time reads 0 */
 	now = (struct vpath_time){ .wall_ns = 2 * NSEC_PER_SEC };
 	vpath_account(&kt->ctx, &now);
 	KUNIT_EXPECT_EQ(test, kt->ctx.own_ns, 1901);
@@ -55,7 +55,7 @@ static void kt_cost_next_epoch(struct kt_cost *kt, u64 cpu_ns)
 	vpath_end_epoch(&kt->ctx);
 }
 
-/* Its share is 1.5 percent, so with 2850 ns more than that it rests for 190000 of its own. */
+/* The share is 1.5 percent, so an excess of 2850 ns takes a rest of 190000 ns of own time. */
 static void kt_cost_rest(struct kunit *test)
 {
 	struct kt_cost *kt = kt_cost_init(test);
@@ -72,17 +72,17 @@ static void kt_cost_rest(struct kunit *test)
 	mmpath_vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
 	kt_cost_next_epoch(kt, 200100);
-	/* not before the epoch is over for all */
+	/* not before begin(), when the epoch is over for all contexts */
 	KUNIT_EXPECT_TRUE(test, ctx->resting);
 	mmpath_vpath_begin(ctx, ctx->mm);
 	KUNIT_EXPECT_FALSE(test, ctx->resting);
-	/* what it has not cost is not saved for later */
+	/* a cheap time gives no credit for later */
 	kt_cost_next_epoch(kt, 900000);
 	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 0);
 	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 0);
 }
 
-/* What a set-up has cost is paid for at the target, and no longer than that takes. */
+/* After an expensive set-up the context rests until its cost is the target, and no longer. */
 static void kt_cost_setup(struct kunit *test)
 {
 	struct kt_cost *kt = kt_cost_init(test);
@@ -101,8 +101,8 @@ static void kt_cost_setup(struct kunit *test)
 }
 
 /*
- * What it takes, in hundredths of the target, for three epochs, and how much of that is not
- * of records
+ * Run three epochs that cost @percent of the target, of which @fixed is not due to records.
+ * Returns the shift that is chosen then.
  */
 static unsigned int kt_cost_epochs(struct kt_cost *kt, unsigned int shift,
 				   unsigned long pages, unsigned int percent,
@@ -116,7 +116,7 @@ static unsigned int kt_cost_epochs(struct kt_cost *kt, unsigned int shift,
 		if (i && vpath_better_shift(&kt->ctx, pages, shift) != shift)
 			return UINT_MAX;
 		kt->ctx.own_ns += 1000 * NSEC_PER_USEC;
-		/* not the same in each */
+		/* the epochs differ */
 		kt->ctx.cost_ns += (u64)percent * (i * 300);
 	}
 	return vpath_better_shift(&kt->ctx, pages, shift);
@@ -128,7 +128,7 @@ static unsigned int kt_cost_three_epochs(struct kt_cost *kt, unsigned int shift,
 	return kt_cost_epochs(kt, shift, pages, percent, 0);
 }
 
-/* What a sample costs says which it is, whatever it was before. */
+/* The cost of a sample decides which one is next, and not the samples before. */
 static void kt_cost_better(struct kunit *test)
 {
 	struct kt_cost *kt = kt_cost_init(test);
@@ -139,15 +139,15 @@ static void kt_cost_better(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt_cost_three_epochs(kt, 6, 65536, 10), 5);
 	KUNIT_EXPECT_EQ(test, kt_cost_three_epochs(kt, 7, 65536, 5), 5);
 	KUNIT_EXPECT_EQ(test, kt_cost_three_epochs(kt, 3, 65536, 0), 0);
-	/* of a sample of less than 128 pages half is aimed at; of less than 64 there is none */
+	/* a sample of less than 128 pages aims at half; none has less than 64 pages */
 	KUNIT_EXPECT_EQ(test, kt_cost_three_epochs(kt, 5, 8191, 45), 5);
 	KUNIT_EXPECT_EQ(test, kt_cost_three_epochs(kt, 5, 8191, 55), 6);
 	KUNIT_EXPECT_EQ(test, kt_cost_three_epochs(kt, 6, 8191, 99), 6);
 	KUNIT_EXPECT_EQ(test, kt_cost_three_epochs(kt, 6, 8191, 21), 5);
-	/* what an epoch takes without records does not double */
+	/* the fixed cost of an epoch does not double */
 	KUNIT_EXPECT_EQ(test, kt_cost_epochs(kt, 6, 65536, 20, 18), 5);
 	KUNIT_EXPECT_EQ(test, kt_cost_epochs(kt, 6, 65536, 20, 13), 6);
-	/* what a record takes is known from many, and from few if nothing else is known */
+	/* the cost of a record is measured from many, and from few if it is not known yet */
 	KUNIT_EXPECT_EQ(test, kt->v.record_ns, 25);
 	KUNIT_EXPECT_EQ(test, vpath_finer(&kt->v, 51200, 2 * VPATH_MANY_RECORDS, 0, 9), 0);
 	KUNIT_EXPECT_EQ(test, kt->v.record_ns, 51200 / (2 * VPATH_MANY_RECORDS));
@@ -157,7 +157,7 @@ static void kt_cost_better(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt->v.record_ns, 100);
 }
 
-/* A sample of 64 pages is the least, and from 128 on a quarter of the target is aimed at. */
+/* A sample has 64 pages at least. From 128 pages on it aims at a quarter of the target. */
 static void kt_cost_coarser(struct kunit *test)
 {
 	struct kt_cost *kt = kt_cost_init(test);
@@ -167,7 +167,7 @@ static void kt_cost_coarser(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8191, 5, 1), 6);
 	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 0, 1000), 7);
 	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 7, 1), 7);
-	/* it has shrunk since */
+	/* the program has become smaller since */
 	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 32, 3, 1), 3);
 	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 0, 0, 1), 0);
 	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, ULONG_MAX, 0, UINT_MAX), MMPATH_MAX_SHIFT);
@@ -180,13 +180,13 @@ static void kt_cost_judge(struct kt_cost *kt)
 	mutex_unlock(&mmpath_vpath_drain_lock);
 }
 
-/* Records are skipped when they have cost what an epoch may. */
+/* Records are skipped when they have cost as much as an epoch may. */
 static void kt_cost_choked(struct kunit *test)
 {
 	struct kt_cost *kt = kt_cost_init(test);
 	u64 allowed_ns = vpath_allowed_ns();
 
-	kt->ctx.kicked = true;	/* nobody shall come */
+	kt->ctx.kicked = true;	/* keeps the worker away */
 	kt->v.seen = vpath_now(kt->ctx.mm);
 	atomic64_set(&kt->ctx.hook_ns, allowed_ns / 2);
 	kt_cost_judge(kt);
@@ -194,7 +194,7 @@ static void kt_cost_choked(struct kunit *test)
 	atomic64_set(&kt->ctx.hook_ns, 2 * allowed_ns);
 	kt_cost_judge(kt);
 	KUNIT_EXPECT_TRUE(test, kt->v.choked);
-	/* but a drain that has made the sample coarser gets twice as much again */
+	/* a drain that has made the sample coarser may cost twice as much again */
 	kt->v.choked = false;
 	kt->v.thinned = 2 * allowed_ns;
 	atomic64_set(&kt->ctx.hook_ns, 4 * allowed_ns - 1);

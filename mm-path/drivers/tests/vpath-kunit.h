@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tests of how logs are drained, from memory that looks like the device's.
+ * Tests of how logs are drained. Ordinary memory stands in for the device's.
  * Included at the end of vpath.c.
  */
 #ifndef _MM_PATH_DRV_VPATH_KUNIT_H
@@ -13,7 +13,7 @@
 #define KT_VPATH_BYTES	(VPATH_UNIT_OFFSET + KT_VPATH_UNITS * (VPATH_UNIT_STRIDE + \
 			 KT_VPATH_LOG * sizeof(struct vpath_record)))
 
-/* The driver's state of a machine with a device is put aside meanwhile. */
+/* On a machine with a device, the driver's state is put aside during a test. */
 struct kt_vpath {
 	struct vpath_device *device;
 	struct mmpath_ctx ctx;
@@ -45,7 +45,7 @@ static void kt_vpath_swap(struct kt_vpath *kt)
 	mutex_unlock(&mmpath_vpath_drain_lock);
 }
 
-/* Context 7 of 9 that were given out; tails and stamps are about to wrap. */
+/* The context has number 7, and 9 were given out. Heads and tails are about to wrap. */
 static struct kt_vpath *kt_vpath_init(struct kunit *test)
 {
 	struct kt_vpath *kt = kunit_kzalloc(test, sizeof(*kt), GFP_KERNEL);
@@ -88,7 +88,7 @@ static void kt_vpath_log(unsigned int unit, u64 addr, u32 context, u32 stamp)
 	log->reg->head = head + 1;
 }
 
-/* As __vpath_drain(), but for the one context that no table knows, and not fed */
+/* Like __vpath_drain(), but for a context that is in no table, and without feeding it. */
 static void kt_vpath_drain(struct kt_vpath *kt)
 {
 	struct vpath_log *log;
@@ -115,7 +115,7 @@ static void kt_vpath_order(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(unit_of); i++)
 		KUNIT_EXPECT_EQ(test, kt->drain.batch[i],
 				mmpath_record((100 + i) << PAGE_SHIFT, 0, i & 1));
-	/* the device is told that all has been read */
+	/* the device was told that all records have been read */
 	for (i = 0; i < KT_VPATH_UNITS; i++)
 		KUNIT_EXPECT_EQ(test, vpath.logs[i].reg->tail, vpath.logs[i].reg->head);
 	kt_vpath_end(kt);
@@ -135,7 +135,7 @@ static void kt_vpath_order_of_record(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* A context that has gone: 8 was given out, and nobody has it. */
+/* A record of a context that has gone: 8 was given out, and is not in the table. */
 static void kt_vpath_late(struct kunit *test)
 {
 	struct kt_vpath *kt = kt_vpath_init(test);
@@ -163,7 +163,7 @@ static bool kt_vpath_lies(struct kunit *test, u64 addr, u32 context, u32 extra)
 	return broken;
 }
 
-/* A lie in the first record of a drain, when nobody's have come yet */
+/* An impossible value in the first record of a drain, which has no context yet. */
 static void kt_vpath_first_lie(struct kunit *test)
 {
 	struct kt_vpath *kt = kt_vpath_init(test);
@@ -224,7 +224,7 @@ static void kt_vpath_header(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* No unit serves two CPUs, nor one that is not there any. */
+/* No two CPUs have the same unit, and none has a unit that does not exist. */
 static void kt_vpath_claim(struct kunit *test)
 {
 	struct kt_vpath *kt = kt_vpath_init(test);
@@ -234,7 +234,7 @@ static void kt_vpath_claim(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, vpath_claim(1), reg);
 	KUNIT_EXPECT_NULL(test, vpath_claim(KT_VPATH_UNITS));
 	KUNIT_EXPECT_NULL(test, vpath_claim(U32_MAX));
-	/* nobody looks at this CPU's meanwhile */
+	/* keep others from seeing the changed unit of this CPU */
 	local_irq_save(flags);
 	swap(this_cpu_ptr(&vpath_cpus)->reg, reg);
 	taken = vpath_claim(1);
@@ -246,7 +246,7 @@ static void kt_vpath_claim(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* The device has seen 13 accesses of a context, and 7 that nobody asked for before. */
+/* The device has seen 7 accesses before, and then 13 of the context. */
 static void kt_vpath_accesses(struct kunit *test)
 {
 	struct kt_vpath *kt = kt_vpath_init(test);
@@ -256,13 +256,13 @@ static void kt_vpath_accesses(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, xa_insert(&vpath.ctxs, U32_MAX, ctx, GFP_KERNEL), 0);
 	c.reg->counters.filter_misses = 20;
 	c.reg->counters.logged = 20;
-	/* which do not get that far */
+	/* accesses that did not get past all stages do not count */
 	c.reg->counters.accesses = 100;
 	c.reg->counters.pab_misses = 50;
 	vpath_count_passed(&c);
 	vpath_count_passed(&c);
 	xa_erase(&vpath.ctxs, U32_MAX);
-	/* whose they are nobody knows */
+	/* accesses of a context that has gone count for none */
 	c.reg->counters.filter_misses = 30;
 	vpath_count_passed(&c);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&ctx->accesses), 13);
@@ -270,7 +270,7 @@ static void kt_vpath_accesses(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* Of which one was not logged, for one reason or another; or was, and is skipped. */
+/* An access that is not logged, for any reason, or whose record is skipped, marks the context. */
 static void kt_vpath_unseen(struct kunit *test)
 {
 	struct kt_vpath *kt = kt_vpath_init(test);
@@ -291,7 +291,7 @@ static void kt_vpath_unseen(struct kunit *test)
 		vpath_count_passed(&c);
 		KUNIT_EXPECT_FALSE(test, ctx->unseen);
 	}
-	/* whoever comes next has no part in what was not even told from others */
+	/* also when no other counter has changed */
 	counters->unsampled++;
 	vpath_count_passed(&c);
 	KUNIT_EXPECT_TRUE(test, ctx->unseen);
