@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory balanced between the children of a cgroup: for the user interface, and for whatever
- * else takes memory from a cgroup.
+ * Balancing of memory between the children of a cgroup: the interface for the user interface,
+ * and for replacement.
  */
 #ifndef _MM_PATH_BALANCE_H
 #define _MM_PATH_BALANCE_H
@@ -24,20 +24,20 @@ struct mmpath_balancer;
  * @dom: domain of the cgroup, with its curve
  * @share: steps of memory that the cgroup has, and its curve in steps
  * @target: @share in pages, PAGE_COUNTER_MAX: none; read by reclaim
- * @refused: times in this epoch that reclaim could not take from the cgroup
- * @stuck: epochs in which the cgroup still counts as one that cannot give
- * @epochs: in which the cgroup was looked at since the step changed
- * @believed: the curve is known, and agrees with the pages that came back
+ * @refused: how often in this epoch reclaim got no page from the cgroup
+ * @stuck: number of epochs for which the cgroup still counts as one without reclaimable pages
+ * @epochs: number of epochs in which the cgroup was measured since the step changed
+ * @believed: the curve is known, and agrees with the refaults
  * @window: recent misses at each number of steps; fixed point
- * @came: recent pages that came back; fixed point
- * @explained: recent pages that came back and that the curve has as misses; fixed point
+ * @came: recent refaults; fixed point
+ * @explained: recent refaults that the curve predicts as misses; fixed point
  * @had: steps at the end of the epoch before
  * @cpu_window: recent CPU time, us; fixed point
  * @cpu_us: CPU time so far, us
- * @refaults: pages that came back so far
- * @promise: misses that the curve promises for the next epoch
- * @predicted: sum of all promises
- * @measured: pages that came back in the epochs of these promises
+ * @refaults: refaults so far
+ * @promise: misses that the curve predicts for the next epoch
+ * @predicted: sum of all predictions
+ * @measured: refaults in the epochs of these predictions
  */
 struct mmpath_sharer {
 	struct list_head node;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which cgroups memory.min and memory.low keep from reclaim.
+ * Which cgroups memory.min and memory.low protect from reclaim.
  */
 #include <linux/memcontrol.h>
 #include <linux/page_counter.h>
 #include "balance.h"
 
-/* As much of @of as its protection is worked out from, for a child of @parent */
+/* Copy the fields of @of from which its protection is calculated, for a child of @parent. */
 static void mmpath_copy_counter(struct page_counter *to, struct page_counter *of,
 				struct page_counter *parent)
 {
@@ -21,13 +21,13 @@ static void mmpath_copy_counter(struct page_counter *to, struct page_counter *of
 }
 
 /**
- * mmpath_protected() - tell whether memory.min or memory.low keep all of a cgroup from reclaim
+ * mmpath_protected() - tell whether memory.min or memory.low protect all of a cgroup
  * @memcg: the cgroup
- * @target: reclaim is in this one; @memcg itself, or above it
+ * @target: cgroup that is reclaimed: @memcg or an ancestor
  *
- * mem_cgroup_calculate_protection() stores what it finds in the cgroups, for the reclaim
- * that calls it, from the top down. Another one may be at work there, with another target.
- * So this works on copies, of a cgroup and its parent at a time.
+ * mem_cgroup_calculate_protection() stores its results in the cgroups, from the top down, for
+ * the reclaim that calls it. Another reclaim may use them at the same time, with another target.
+ * So this function works on copies of the counters, of a cgroup and its parent at a time.
  *
  * Context: RCU or a reference keeps both; does not sleep.
  */
@@ -40,7 +40,7 @@ noinline bool mmpath_protected(struct mem_cgroup *memcg, struct mem_cgroup *targ
 	for (; last != memcg; last = at) {
 		for (at = memcg; at && parent_mem_cgroup(at) != last; )
 			at = parent_mem_cgroup(at);
-		/* its cgroup lost the memory controller and got another one */
+		/* the cgroup has lost the memory controller and got a new css */
 		if (!at)
 			return false;
 		now = &counter[now == &counter[0]];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Replacement of pages in a cgroup: for the user interface.
+ * Replacement of pages in a cgroup: the interface for the user interface.
  */
 #ifndef _MM_PATH_REPLACE_H
 #define _MM_PATH_REPLACE_H

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a victim leaves memory: from the number of a page to the page, to the swap cache,
- * to the reserve, and to be free. replace.c tells which, and when.
+ * How a victim leaves memory. It is a page number at first. The page is found, unmapped,
+ * written to swap, and put into the reserve. From there it is freed. replace.c chooses the
+ * victims, and when this happens.
  *
  *	mmpath_push_out():  page -> unmapped, written to swap -> reserve
  *	mmpath_supply():    reserve -> freed
  *
- * The reserve remembers swap entries, and takes no reference to the pages: an entry may
- * have become another page's, or nobody's, until it is looked at. So whatever is found
- * there is looked at like any other page of the swap cache.
+ * The reserve holds swap entries, and no references to the pages. Meanwhile an entry may have
+ * been freed, or used for another page. So a page that is found by an entry is checked like
+ * any other page of the swap cache.
  *
  * Locks: see core.h; that of the reserve is innermost.
  */
@@ -26,7 +27,10 @@
 #include "balance.h"
 #include "reserve.h"
 
-/* Entries of the reserve that are looked at for each page: of a cgroup further below few fit. */
+/*
+ * For each page wanted, look at this many entries of the reserve. Reclaim in a descendant cgroup
+ * can use few of them.
+ */
 #define MMPATH_LOOKS	4
 
 static void mmpath_reserve_put(struct mmpath_replacer *r, swp_entry_t entry)
@@ -49,7 +53,7 @@ static bool mmpath_reserve_get(struct mmpath_replacer *r, swp_entry_t *entry)
 	return any;
 }
 
-/* The page in the swap cache at @entry, with a reference; NULL if there is none. */
+/* Return the folio in the swap cache at @entry with a reference, or NULL. */
 static struct folio *mmpath_swap_cached(swp_entry_t entry)
 {
 	struct swap_info_struct *si = get_swap_device(entry);
@@ -72,7 +76,7 @@ static bool mmpath_is_below(struct folio *folio, struct mem_cgroup *memcg)
 	return below;
 }
 
-/* May reclaim in @target have it? */
+/* May reclaim in @target take @folio? */
 static bool mmpath_may_take(struct folio *folio, struct mem_cgroup *target)
 {
 	struct mem_cgroup *memcg;
@@ -85,7 +89,7 @@ static bool mmpath_may_take(struct folio *folio, struct mem_cgroup *target)
 	return may;
 }
 
-/* What reclaim in @memcg may free now to find pages in @zone, or one below it */
+/* Can reclaim in @memcg free @folio now, and is it in @zone or a lower one of its node? */
 static bool mmpath_can_free(struct folio *folio, struct mem_cgroup *memcg, struct zone *zone)
 {
 	return folio_pgdat(folio) == zone->zone_pgdat && folio_zonenum(folio) <= zone_idx(zone) &&
@@ -93,9 +97,9 @@ static bool mmpath_can_free(struct folio *folio, struct mem_cgroup *memcg, struc
 }
 
 /*
- * Take up to @nr pages of the reserve to @folios. Those that have been touched since
- * are in use again, and if it was for writing their entry may be somebody else's by now;
- * those that are being written, or not wanted here, stay.
+ * Move up to @nr pages from the reserve to @folios. Drop entries of pages that have been touched
+ * since: these are in use again, and after a write the entry may be of another page. Put back
+ * entries of pages that are under writeback, or that this reclaim cannot use.
  */
 static void mmpath_take(struct mmpath_replacer *r, struct mem_cgroup *memcg, struct zone *zone,
 			unsigned long nr, struct list_head *folios)
@@ -121,7 +125,7 @@ static void mmpath_take(struct mmpath_replacer *r, struct mem_cgroup *memcg, str
 	}
 }
 
-/* As reclaimer_offset() of vmscan.c: the counters of kswapd come first. */
+/* Like reclaimer_offset() in vmscan.c: the counters of kswapd come first. */
 static int mmpath_reclaimer(void)
 {
 	if (current_is_kswapd())
@@ -146,13 +150,13 @@ static void mmpath_count_steal(struct mem_cgroup *memcg, bool global, unsigned l
 
 /**
  * mmpath_supply() - free pages of the reserve
- * @r: whose
- * @w: the reclaim that wants them
- * @nr: how many
+ * @r: replacer that has the reserve
+ * @w: request of reclaim
+ * @nr: number of pages to free
  *
- * Context: reclaim that may do I/O, for a page that is touched just now is written
- * again. Waits for no lock but the reserve's.
- * Return: pages freed.
+ * Context: reclaim that may do I/O, because a page that is touched meanwhile is written
+ * again. Waits for no lock except the reserve's.
+ * Return: number of pages freed.
  */
 unsigned long mmpath_supply(struct mmpath_replacer *r, struct mmpath_want *w, unsigned long nr)
 {
@@ -176,7 +180,12 @@ unsigned long mmpath_supply(struct mmpath_replacer *r, struct mmpath_want *w, un
 	return freed;
 }
 
-/* The member of the domain that victims are being taken from; @why they cannot be, as below */
+/*
+ * The program whose pages are looked at
+ * @ctx: its context, with a reference, or NULL
+ * @mm: its mm with a user and mmap_lock, or NULL if @why tells why not
+ * @why: why pages of the program cannot be isolated; NR_MMPATH_REPLACE_COUNTS: they can
+ */
 struct mmpath_visit {
 	struct mmpath_ctx *ctx;
 	struct mm_struct *mm;
@@ -196,8 +205,8 @@ static void mmpath_visit_end(struct mmpath_visit *v)
 }
 
 /*
- * Whose page is @page? Returns why it cannot be taken: its program has gone, or is changing its
- * mappings. Who holds mmap_lock may wait for anything, and others wait for us.
+ * Find and lock the mm of @page. Returns why that failed: the program has gone, or mmap_lock is
+ * taken. Do not wait for mmap_lock: its holder may wait for anything, and reclaim waits for us.
  */
 static enum mmpath_replace_count mmpath_visit(struct mmpath_visit *v, u64 page)
 {
@@ -225,7 +234,7 @@ static unsigned long mmpath_addr(u64 page)
 	return (page & MMPATH_VPN_MASK) << PAGE_SHIFT;
 }
 
-/* Why a page cannot be a victim; NR_MMPATH_REPLACE_COUNTS if it can. */
+/* Isolate @folio. Returns why not, or NR_MMPATH_REPLACE_COUNTS if it was isolated. */
 static enum mmpath_replace_count mmpath_refuse(const struct mmpath_replacer *r,
 					       struct folio *folio)
 {
@@ -248,8 +257,8 @@ static enum mmpath_replace_count mmpath_refuse(const struct mmpath_replacer *r,
 }
 
 /*
- * Where the page at @addr is mapped, in which VMA; NULL if nowhere. Where there is no
- * VMA, munmap() may be freeing the tables, with mmap_lock like us.
+ * Return the PMD that maps @addr, and its VMA, or NULL. Without a VMA never look at page tables:
+ * munmap() may be freeing them, and holds mmap_lock for reading, too.
  */
 static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long addr, struct vm_area_struct **vma)
 {
@@ -258,7 +267,7 @@ static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long addr, struct vm_are
 	return *vma && !is_vm_hugetlb_page(*vma) ? mmpath_find_pmd(mm, addr) : NULL;
 }
 
-/* Isolate the page that @pte maps, on @folios. Returns why not, or as above. */
+/* Isolate the page that @pte maps, and add it to @folios. Returns the same as mmpath_refuse(). */
 static enum mmpath_replace_count mmpath_isolate_pte(struct mmpath_replacer *r,
 						    struct vm_area_struct *vma,
 						    unsigned long addr, pte_t pte,
@@ -271,7 +280,7 @@ static enum mmpath_replace_count mmpath_isolate_pte(struct mmpath_replacer *r,
 		return why;
 	folio_clear_referenced(folio);
 	folio_test_clear_young(folio);
-	/* when it comes back that is pressure, as if reclaim had found it inactive first */
+	/* a refault counts as pressure, as if reclaim had deactivated the page first */
 	if (folio_test_active(folio))
 		folio_set_workingset(folio);
 	list_add(&folio->lru, folios);
@@ -318,7 +327,7 @@ static pte_t mmpath_pte(struct mm_struct *mm, unsigned long addr)
 	return pte;
 }
 
-/* What has become of a victim? False if it is still there. */
+/* Put a victim that was written into the reserve. Returns false if the page is still mapped. */
 static bool mmpath_settle(struct mmpath_replacer *r, pte_t pte)
 {
 	struct folio *folio;
@@ -345,8 +354,8 @@ static bool mmpath_settle(struct mmpath_replacer *r, pte_t pte)
 }
 
 /*
- * What is in the page access buffer is in use, however long ago it was logged. Asked for
- * all pages of a program in one go, for hardware has to ask each CPU.
+ * Mark pages in the page access buffer as hot. They are in use, even if their last record is old.
+ * Ask for all pages of a program at once, because the driver of hardware must ask each CPU.
  */
 static void mmpath_mark_hot(struct mmpath_batch *b)
 {
@@ -398,13 +407,13 @@ static void mmpath_settle_batch(struct mmpath_replacer *r, struct mmpath_batch *
 }
 
 /**
- * mmpath_push_out() - have victims leave memory
- * @r: whose
- * @b: the victims; returns in .kept which could not leave now, and may later
+ * mmpath_push_out() - reclaim victims, or put them into the reserve
+ * @r: replacer that has chosen them
+ * @b: the victims; sets .kept of those that could not be reclaimed now, but may be later
  *
- * Those that have to be written go to the reserve. Context: may sleep; takes mmap_lock
- * of the programs.
- * Return: pages that were freed at once.
+ * Victims that must be written first go into the reserve. Context: may sleep; takes mmap_lock
+ * of the programs with trylock.
+ * Return: number of pages freed at once.
  */
 unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b)
 {

@@ -2,10 +2,10 @@
 /*
  * /dev/mmpath: track single processes, record and replay page accesses.
  *
- * An open file is a session: a domain of its own, for the processes it was
- * given (by pidfd, with ptrace access) and their children. Everything ends
- * with the session, also when its program is killed. Views are further files
- * that read like memory.path.*; each holds the session.
+ * An open file is a session. It has a domain of its own, with the processes that
+ * were added to it (by pidfd, with ptrace access) and their children. Tracking ends
+ * with the session, also when the program that has it open is killed. Views are
+ * further files, which read like memory.path.*; each holds a reference to the session.
  *
  * See include/uapi/linux/mmpath.h and Documentation/admin-guide/mm/path/.
  */
@@ -29,7 +29,7 @@ struct mmpath_session {
 	struct mmpath_domain *dom;
 };
 
-/* The last file is gone: nobody can add to the domain any more. */
+/* The last file is closed, so no process can be added to the domain any more. */
 static void mmpath_session_release(struct kref *ref)
 {
 	struct mmpath_session *s = container_of(ref, struct mmpath_session, ref);
@@ -40,8 +40,8 @@ static void mmpath_session_release(struct kref *ref)
 }
 
 /*
- * A session of somebody without CAP_PERFMON loses programs that execute one which cannot be
- * dumped. So does one that was handed to somebody like that, for good.
+ * A session of a task without CAP_PERFMON loses a program that executes one which cannot be
+ * dumped. A session that was passed to such a task is restricted, too, for good.
  */
 static void mmpath_session_restrict(struct mmpath_session *s)
 {
@@ -98,7 +98,7 @@ static void mmpath_view_free(struct mmpath_view *view)
 	kfree(view);
 }
 
-/* Without a seq_file, the file never opened and the view is not ours yet. */
+/* Without a seq_file the open has failed, and mmpath_dev_view() frees the view. */
 static int mmpath_view_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;
@@ -187,7 +187,7 @@ static int mmpath_dev_track(struct mmpath_session *s, int pidfd)
 	put_task_struct(task);
 	if (IS_ERR_OR_NULL(mm))
 		return mm ? PTR_ERR(mm) : -ESRCH;
-	/* this waits for the program, which others must not */
+	/* a sync must not wait for the program's mmap_lock, but this caller may */
 	while ((ret = mmpath_track(mm, s->dom)) == -EBUSY && !fatal_signal_pending(current) &&
 	       !mmap_read_lock_killable(mm))
 		mmap_read_unlock(mm);
@@ -215,7 +215,7 @@ static long mmpath_dev_ioctl(struct file *file, unsigned int cmd, unsigned long 
 	return -ENOTTY;
 }
 
-/* What there is; 0 if there is nothing, and -errno. */
+/* Copy the events that wait. Returns their bytes, 0 if there are none, or an error. */
 static ssize_t mmpath_dev_take(struct mmpath_recorder *rec, char __user *buf, size_t count)
 {
 	unsigned int copied;
@@ -224,7 +224,7 @@ static ssize_t mmpath_dev_take(struct mmpath_recorder *rec, char __user *buf, si
 	mutex_lock(&rec->lock);
 	ret = kfifo_to_user(&rec->fifo, buf, count, &copied);
 	mutex_unlock(&rec->lock);
-	/* copied is unsigned: no ?: with an error */
+	/* not ?: because copied is unsigned, and the error would be converted */
 	return ret ? ret : (ssize_t)copied;
 }
 
@@ -233,7 +233,7 @@ static bool mmpath_dev_has_news(const struct mmpath_session *s, struct mmpath_re
 	return !kfifo_is_empty(&rec->fifo) || mmpath_domain_is_left(s->dom);
 }
 
-/* Another reader may be faster: so look, and wait, again. */
+/* Another reader may be faster and leave nothing. So look again after each wait. */
 static ssize_t mmpath_dev_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	struct mmpath_session *s = file->private_data;
@@ -274,7 +274,7 @@ static __poll_t mmpath_dev_poll(struct file *file, poll_table *wait)
 	return events;
 }
 
-/* Replay: accesses of the writer's own address space. */
+/* Replay accesses into the writer's own address space. */
 static ssize_t mmpath_dev_write(struct file *file, const char __user *buf, size_t count,
 				loff_t *pos)
 {

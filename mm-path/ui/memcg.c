@@ -2,19 +2,20 @@
 /*
  * memory.path.*: which cgroups are tracked, and their curves.
  *
- * A cgroup whose memory.path.track is 1 has a domain, found by the cgroup's
- * id. It tracks the processes of the cgroup and of all below it. Who belongs
- * to it is settled by a sync: every process in the subtree is tracked, every
- * context in the domain whose process has left the subtree is let go. A sync
- * runs when the file is written, after processes were moved or began elsewhere than their
- * parents, and each epoch. Other children and executed programs inherit without one.
+ * A cgroup with 1 in memory.path.track has a domain, found by the cgroup's id. The
+ * domain has the processes of the cgroup and of all cgroups below it. A sync adds
+ * the processes of the subtree to the domain, and removes those that have left the
+ * subtree. It runs when the file is written, after processes were moved or were
+ * forked into another cgroup, and each epoch. Other children, and programs that are
+ * executed, inherit the domain without a sync.
  *
- * An entry holds a reference to its cgroup. The end of a cgroup asks for a sync, which
+ * An entry holds a reference to its cgroup. The end of a cgroup requests a sync, which
  * drops the entry, also when tracking is not enabled.
  *
- * mmpath_memcg_mutex protects the table; it is outside of mmpath_mutex. A sync
- * may hold it for long. So whatever prints a domain takes a reference to that,
- * under the lock of the xarray, and not the mutex: see mmpath_memcg_get_domain().
+ * mmpath_memcg_mutex protects the table; it is outside of mmpath_mutex. A sync may
+ * hold it for long. So a file that prints a domain does not take the mutex, but a
+ * reference to the domain, under the lock of the xarray: see
+ * mmpath_memcg_get_domain().
  */
 #include <linux/cgroup.h>
 #include <linux/memcontrol.h>
@@ -33,7 +34,7 @@ struct mmpath_memcg {
 static DEFINE_MUTEX(mmpath_memcg_mutex);
 static DEFINE_XARRAY(mmpath_memcgs);
 static bool mmpath_memcg_used;	/* a cgroup was tracked or balanced since boot */
-static bool mmpath_memcg_passed;	/* a sync has passed over an unborn child */
+static bool mmpath_memcg_passed;	/* a sync has skipped an unborn child */
 
 static struct mmpath_memcg *mmpath_memcg_find(struct cgroup_subsys_state *css)
 {
@@ -95,7 +96,7 @@ static void mmpath_memcg_del(struct mmpath_memcg *pm)
 	kfree(pm);
 }
 
-/* Is the owner of @mm below @css? Who has no owner any more is as well gone. */
+/* Is the owner of @mm in the subtree of @css? An mm without an owner is in no subtree. */
 static bool mmpath_memcg_has(struct cgroup_subsys_state *css, struct mm_struct *mm)
 {
 	struct task_struct *owner;
@@ -110,7 +111,7 @@ static bool mmpath_memcg_has(struct cgroup_subsys_state *css, struct mm_struct *
 	return has;
 }
 
-/* The owner of @mm is a child whose fork is not over, and which is in no cgroup but the root. */
+/* Is the owner of @mm a child in the middle of its fork, which is still in the root cgroup? */
 static bool mmpath_memcg_unborn(struct mm_struct *mm)
 {
 	struct task_struct *owner;
@@ -124,11 +125,14 @@ static bool mmpath_memcg_unborn(struct mm_struct *mm)
 	return unborn;
 }
 
-/* Does @mm stay in the domain of @css? An unborn child does: it has the domains of its parent. */
+/* Does @mm stay in the domain of @css? An unborn child stays in the domains of its parent. */
 static bool mmpath_memcg_keeps(struct cgroup_subsys_state *css, struct mm_struct *mm)
 {
 	if (mmpath_memcg_unborn(mm)) {
-		/* pairs with __mmpath_memcg_fork(): that sees it, or we see where the child is */
+		/*
+		 * Pairs with __mmpath_memcg_fork(): either the fork sees this, or the sync
+		 * sees the child's cgroup.
+		 */
 		smp_store_mb(mmpath_memcg_passed, true);
 		if (mmpath_memcg_unborn(mm))
 			return true;
@@ -136,7 +140,7 @@ static bool mmpath_memcg_keeps(struct cgroup_subsys_state *css, struct mm_struct
 	return mmpath_memcg_has(css, mm);
 }
 
-/* Also when the first thread has ended, and others go on */
+/* Find the mm also when the first thread has ended and others run on. */
 static struct mm_struct *mmpath_memcg_get_mm(struct task_struct *leader)
 {
 	struct task_struct *task = find_lock_task_mm(leader);
@@ -152,7 +156,7 @@ static struct mm_struct *mmpath_memcg_get_mm(struct task_struct *leader)
 	return mm;
 }
 
-/* Of an mm that several processes share, it is the owner who counts. */
+/* For an mm that several processes share, the cgroup of the owner counts. */
 static void mmpath_memcg_track_task(struct mmpath_memcg *pm, struct task_struct *task)
 {
 	struct mm_struct *mm = mmpath_memcg_get_mm(task);
@@ -201,7 +205,7 @@ static void mmpath_memcg_sync_out(struct mmpath_memcg *pm)
 			mmpath_untrack(ctx, pm->dom);
 }
 
-/* Let removed cgroups go, and those that have lost the memory controller, and our files with it. */
+/* Drop cgroups that were removed, or that have lost the memory controller and its files. */
 static void mmpath_memcg_reap(void)
 {
 	struct mmpath_memcg *pm;
@@ -229,7 +233,7 @@ static void mmpath_memcg_sync(void)
 	mutex_unlock(&mmpath_memcg_mutex);
 }
 
-/* A place among the children of a cgroup may have become free. */
+/* Each epoch, retry to join balancers that had no free place before, and balance. */
 static void mmpath_memcg_epoch(void)
 {
 	struct mmpath_memcg *pm;
@@ -249,9 +253,9 @@ void __mmpath_memcg_attach(void)
 }
 
 /*
- * A child has the domains that its parent had when its memory was copied. It may begin in
- * another cgroup than that of its parent (CLONE_INTO_CGROUP), or its parent was moved
- * meanwhile and the sync for that could not know where the child would be.
+ * A child has the domains that its parent had when the memory was copied. A sync must correct
+ * them if the child begins in another cgroup than its parent (CLONE_INTO_CGROUP), or if a sync
+ * for a move of the parent has skipped the child.
  */
 void __mmpath_memcg_fork(struct task_struct *child)
 {
@@ -306,9 +310,9 @@ static int mmpath_track_write(struct cgroup_subsys_state *css, struct cftype *cf
 }
 
 /*
- * Print the domain of a cgroup. That may wait for a program to let go of its mmap_lock, and
- * the program may wait for whatever it likes. A removal of the file, with cgroup_mutex, does
- * not wait for the reader meanwhile.
+ * Print the domain of a cgroup. That may wait for the mmap_lock of a program, for any time. A
+ * removal of the file holds cgroup_mutex. Without active protection it does not wait for the
+ * reader.
  */
 static int mmpath_memcg_show(struct seq_file *m,
 			     int (*show)(struct seq_file *m, struct mmpath_domain *dom))

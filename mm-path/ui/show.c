@@ -24,8 +24,8 @@ static const char * const mmpath_kind_names[] = {
 };
 
 /*
- * Who looks is who has opened the file. It may have been handed to somebody with more rights,
- * who passes on what is in it.
+ * The credentials that count are those of the opener. The file may have been passed to a task
+ * with more rights, which reads it and passes the contents on.
  */
 static bool mmpath_sees_all(const struct seq_file *m)
 {
@@ -38,7 +38,7 @@ static bool mmpath_may_trace(const struct seq_file *m, struct task_struct *task)
 	const struct cred *opener = m->file->f_cred, *own;
 	bool may;
 
-	/* to look at oneself is always allowed, but this may be another self */
+	/* ptrace always allows the own thread group, but the opener may have been another task */
 	if (same_thread_group(task, current) && cred_fscmp(opener, current_cred()))
 		return false;
 	own = override_creds(opener);
@@ -47,7 +47,7 @@ static bool mmpath_may_trace(const struct seq_file *m, struct task_struct *task)
 	return may;
 }
 
-/* May the reader know of single regions of @mm? A page trace is a side channel. */
+/* May the reader see single regions of @mm? A page trace is a side channel. */
 static bool mmpath_may_look(const struct seq_file *m, struct mm_struct *mm)
 {
 	struct task_struct *task;
@@ -64,29 +64,29 @@ static bool mmpath_may_look(const struct seq_file *m, struct mm_struct *mm)
 }
 
 /*
- * Bring a domain up to date for a reader. That takes locks which its programs want as well,
- * and tells when they touch pages: the files of cgroups, which anybody may read, are no newer
- * than the end of the last epoch for readers without CAP_PERFMON.
+ * Bring a domain up to date for a reader. That takes locks which the domain's programs need, too,
+ * and the result tells when they touch pages. The files of cgroups are readable for all users. So
+ * without CAP_PERFMON a reader gets them as of the end of the last epoch.
  */
 static int mmpath_update_for(const struct seq_file *m, struct mmpath_domain *dom)
 {
 	return dom->session || mmpath_sees_all(m) ? mmpath_drain_domain(dom) : 0;
 }
 
-/* The number of its process where the reader lives, 0 where it has none */
+/* The pid of the context's process in the reader's pid namespace; 0 if it has none there. */
 static pid_t mmpath_pid_for_reader(struct mmpath_ctx *ctx)
 {
 	mmpath_find_pid(ctx);
 	return pid_nr_ns(ctx->tgid, task_active_pid_ns(current));
 }
 
-/* What was unmapped before anybody looked has left its mark on the curve. */
+/* The curve may end beyond the footprint, because pages were unmapped since. */
 static u64 mmpath_curve_end(const struct mmpath_mrc *mrc, u64 footprint)
 {
 	return max(mmpath_mrc_end(mrc), roundup(footprint, mrc->group_pages));
 }
 
-/* Those in pauses were not counted; but each page that is known of had one. */
+/* First touches in pauses were not counted. But each page of the footprint has had one. */
 static u64 mmpath_first_touches(const struct mmpath_mrc *mrc, u64 footprint)
 {
 	return max(mmpath_mrc_cold(mrc, MMPATH_MRC_TOTAL), footprint);
@@ -94,10 +94,10 @@ static u64 mmpath_first_touches(const struct mmpath_mrc *mrc, u64 footprint)
 
 /**
  * mmpath_show_words() - print words, one of them in brackets
- * @m: where to
+ * @m: file to print to
  * @words: the words
- * @nr: how many
- * @used: which one
+ * @nr: number of words
+ * @used: index of the word in brackets
  */
 void mmpath_show_words(struct seq_file *m, const char * const *words, unsigned int nr,
 		       unsigned int used)
@@ -109,7 +109,7 @@ void mmpath_show_words(struct seq_file *m, const char * const *words, unsigned i
 	seq_putc(m, '\n');
 }
 
-/* What memory.path.mrc tells, taken at once. */
+/* The contents of memory.path.mrc, copied under the domain's lock and printed without it. */
 struct mmpath_mrc_text {
 	u64 records, cold, footprint;
 	unsigned long resolved_from;
@@ -120,7 +120,10 @@ struct mmpath_mrc_text {
 /* The longest text: keys, and four numbers a line */
 #define MMPATH_MRC_BYTES	(1024 + MMPATH_MRC_POINTS * 4 * sizeof("18446744073709551615"))
 
-/* When a text does not fit, it is made again with a larger buffer: see to that before. */
+/*
+ * Is there room for @bytes? If not, seq_file calls again with a larger buffer. Asking first saves
+ * making the text twice.
+ */
 static bool mmpath_has_room(struct seq_file *m, size_t bytes)
 {
 	char *buf;
@@ -167,7 +170,7 @@ static void mmpath_print_mrc(struct seq_file *m, const struct mmpath_mrc_text *t
 
 /**
  * mmpath_show_mrc() - print the merged curve of a domain
- * @m: where to
+ * @m: file to print to
  * @dom: the domain
  *
  * Context: may sleep; takes the locks of contexts and of the domain, and prints without them.
@@ -216,7 +219,7 @@ static u64 mmpath_region_footprint(const struct mmpath_region *region)
 	return max(region->footprint, models ? mmpath_stack_footprint(&models->lru) : 0);
 }
 
-/* What replacement by region makes of it */
+/* Print the region's pool, for replacement by region. */
 static void mmpath_show_pool(struct seq_file *m, struct mmpath_domain *dom,
 			     const struct mmpath_ctx *ctx, const struct mmpath_region *region)
 {
@@ -260,7 +263,7 @@ static void mmpath_show_region(struct seq_file *m, struct mmpath_domain *dom,
 	seq_putc(m, '\n');
 }
 
-/* Gives up when the reader is killed: a program may hold its mmap_lock for long. */
+/* Stops when the reader is killed, because a program may hold its mmap_lock for long. */
 static int mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_domain *dom,
 				   struct mmpath_ctx *ctx)
 {
@@ -289,12 +292,12 @@ out:
 
 /**
  * mmpath_show_regions() - print the regions of a domain's programs
- * @m: where to
+ * @m: file to print to
  * @dom: the domain
  *
- * Of those only which the reader may ptrace, unless it has CAP_PERFMON.
- * Context: may sleep; takes mmap_lock and the locks of contexts. Without mmpath_memcg_mutex
- * and mmpath_mutex, for the program may hold its mmap_lock for as long as it likes.
+ * Without CAP_PERFMON a reader sees only programs that it may ptrace.
+ * Context: may sleep; takes mmap_lock and the locks of contexts. Must not be called under
+ * mmpath_memcg_mutex or mmpath_mutex: a program may hold its mmap_lock for as long as it likes.
  * Return: 0, or -EINTR if the reader was killed while it waited.
  */
 int mmpath_show_regions(struct seq_file *m, struct mmpath_domain *dom)
@@ -338,10 +341,10 @@ static void mmpath_show_region_points(struct seq_file *m, struct mmpath_ctx *ctx
 
 /**
  * mmpath_show_region_mrc() - print the curves of a domain's regions
- * @m: where to
+ * @m: file to print to
  * @dom: the domain
  *
- * Of the same programs as mmpath_show_regions().
+ * Shows the same programs as mmpath_show_regions().
  * Context: may sleep; takes the locks of contexts.
  * Return: 0, or -EINTR if the reader was killed while it waited.
  */
@@ -370,7 +373,7 @@ int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
 
 /**
  * mmpath_show_stat() - print the statistics of a domain
- * @m: where to
+ * @m: file to print to
  * @dom: the domain
  *
  * Context: may sleep; takes the locks of contexts and of the domain.

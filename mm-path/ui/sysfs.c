@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/mm/path. Parses, calls one function, prints. See
+ * /sys/kernel/mm/path. Each file parses, calls one function, and prints. See
  * Documentation/ABI/testing/sysfs-kernel-mm-path.
  */
 #define pr_fmt(fmt) "mmpath: " fmt
@@ -323,7 +323,7 @@ static int __init mmpath_init_drivers(void)
 	return ret;
 }
 
-/* Once, at boot; what is there stays. A missing file is said, not fatal. */
+/* Called once at boot. If a file cannot be created, the others stay, and a message tells. */
 static int __init mmpath_sysfs_init(void)
 {
 	int ret;
@@ -337,7 +337,7 @@ static int __init mmpath_sysfs_init(void)
 	if (!ret)
 		ret = mmpath_init_drivers();
 	if (ret)
-		pr_err("no sysfs files: %d\n", ret);
+		pr_err("cannot create all sysfs files: %d\n", ret);
 	return ret;
 }
 subsys_initcall(mmpath_sysfs_init);

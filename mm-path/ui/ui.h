@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of cgroups and sessions have in common.
+ * What the files of cgroups and those of sessions share.
  */
 #ifndef _MM_PATH_UI_H
 #define _MM_PATH_UI_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tests of who belongs to a tracked cgroup. Included at the end of memcg.c.
+ * Tests of which programs belong to a tracked cgroup. Included at the end of memcg.c.
  */
 #ifndef _MM_PATH_MEMCG_KUNIT_H
 #define _MM_PATH_MEMCG_KUNIT_H
 
 #include <kunit/test.h>
 
-/* A cgroup below the root that nothing else knows of, and what its tasks point to */
+/* A cgroup below the root, in no list, and the css_set that its tasks point to */
 struct kt_cgroup {
 	struct cgroup *cgrp;
 	struct cgroup_subsys_state css;
@@ -46,8 +46,8 @@ static bool kt_stays(struct mmpath_memcg *pm, struct mm_struct *mm)
 }
 
 /*
- * A child is in the root until its fork is over. A sync that comes before that leaves it in the
- * domain of its parent; one that comes after goes by where it is.
+ * A child is in the root cgroup until its fork ends. A sync before that leaves the child in the
+ * domains of its parent. A sync after that goes by the child's cgroup.
  */
 static void kt_fork_not_over(struct kunit *test)
 {
@@ -68,7 +68,7 @@ static void kt_fork_not_over(struct kunit *test)
 	rcu_assign_pointer(mm->owner, child);
 	KUNIT_EXPECT_EQ(test, mmpath_track(mm, pm->dom), 0);
 	KUNIT_EXPECT_TRUE(test, kt_stays(pm, mm));
-	/* the end of the fork asks for another sync */
+	/* the end of the fork requests another sync */
 	KUNIT_EXPECT_TRUE(test, mmpath_memcg_passed);
 	rcu_assign_pointer(child->cgroups, &here->set);
 	__mmpath_memcg_fork(child);
