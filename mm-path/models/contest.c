@@ -2,62 +2,68 @@
 /*
  * Which replacement policy would miss least?
  *
- * A curve tells it for policies that have one (thesis 4.3.1). LIRS has none: what it
- * does with M pages of memory says nothing about M + 1. So each candidate is simulated,
- * in a memory that is smaller by as much as the sample is (Waldspurger et al., ATC'17):
+ * Policies with a curve can be compared by it (thesis 4.3.1). LIRS has no curve: what it
+ * does with M pages of memory says nothing about M + 1. So each candidate is simulated
+ * with the sample, in a memory that is smaller by the same factor (Waldspurger et al.,
+ * ATC'17):
  *
  *	touches --sample, 1 in 2^shift--> +-- LRU,   size >> shift pages -- misses
  *					  +-- fixed, size >> shift pages -- misses (c->mru)
  *					  +-- LIRS,  size >> shift pages -- misses
  *					  +-- used,  size >> shift pages -- misses
  *
- * All see the same pages, so that most of what chance does to the sample it does to all
- * of them, and the difference of two counts is known better than either of them. Memory of
- * some hundred sampled pages is enough for that: the sample is not finer than the
- * policy's own and not finer than that.
+ * All simulations see the same pages. So chance in the choice of the sample affects all of
+ * them in much the same way, and the difference of two counts is known better than either
+ * count. A memory of some hundred sampled pages is enough for that. So the sample is no
+ * finer than the policy's own, and no finer than needed.
  *
- * The last one does what is really done: it changes its policy with the winner. A policy
- * that is switched to finds what others left in memory, and some never get over it: fixed
- * may keep what is of no use any more, while its own simulation goes on with pages that
- * it came by when it was a good time to. What it does is not what it promised. LIRS
- * gets over it, and does as well in a loop; so fixed takes part only if c->mru is set,
- * which is best done before the first touch.
+ * The simulation "used" stands for the real memory: it changes its policy with the winner. A
+ * policy that takes over finds in memory what others left there. Some policies never recover
+ * from that: fixed may keep pages that are of no use any more, while its own simulation
+ * keeps pages that it got at a good time. So its simulation promises more than it does.
+ * LIRS recovers, and is as good in a loop. So fixed takes part only if c->mru is set, best
+ * before the first touch.
  *
- * First touches miss with any policy, and are none of its doing. Which pages have been
- * touched, whether a simulation remembers them or not, is known from an index without a
- * stack, at 4.3 bytes a page.
+ * First touches miss with any policy, and are not counted. An index without a stack knows
+ * which pages were touched, also those that the simulations have forgotten, at 4.3 bytes a
+ * page.
  *
- * To switch
+ * Switching
  * ---------
  *
- * At the end of an epoch, each policy p is compared with what is used, u. What p misses less
- * adds up:
+ * At the end of an epoch, each policy p is compared with the one in use, u. The misses that p
+ * would save add up:
  *
  *	lead(p) = max(0, lead(p) + misses(u) - misses(p) - margin)
  *						margin: 1/16 of the misses of LRU
  *
- * and the first policy that leads by half of memory is used from then on. So much a switch may
- * cost, until what is worth keeping has come back. (Page's test, Biometrika 1954: the
- * margin keeps what chance does from adding up. Of a small sample it does more: half of
- * memory, or 32 sampled pages.) After a switch all begin again.
+ * The first policy whose lead is half of memory is used from then on. A switch may cost as many
+ * misses, until the pages that are worth keeping are back. (This is Page's test, Biometrika
+ * 1954: the margin keeps differences by chance from adding up. With a small sample chance does
+ * more, so the lead must be 32 sampled pages at least.) After a switch all leads begin at 0.
  *
- * The kernel's own, which LRU stands for, takes over sooner: if u misses more than it by half of
- * the margin, or does not miss less by as much in a round of the program, as many misses of LRU
- * as the program has pages: for nothing no policy is worth its while. It has a counter,
- * one up if that is so and one down if not, two up if u misses half as much again. At four
- * (DOUBTS_MOST) it takes over, so a wrong guess costs what it misses more in as many epochs.
+ * The kernel's policy, which LRU stands for, takes over sooner. It has a counter of doubts. An
+ * epoch adds one if u misses more than LRU by half of the margin; or if, in a round of the
+ * program, u has not missed less than LRU by half of the margin. A round is as many misses of
+ * LRU as the program has pages. A policy without a gain is not worth its cost. An epoch adds two
+ * if u misses half as much again as LRU, and any other epoch subtracts one. At four
+ * (DOUBTS_MOST) the kernel's policy takes over. So a wrong guess costs its additional misses for
+ * that many epochs.
  *
- * What others left in memory is no fault of who takes over: for a round it is only judged
- * whether u misses more. In a loop LIRS misses as LRU does until all of it has passed.
+ * A policy that takes over must not suffer for what others left in memory. So in its first round
+ * an epoch adds doubts only if u misses more. In a loop LIRS misses as often as LRU until the
+ * loop has passed once.
  *
- * A policy that the kernel's took over from needs twice the lead the next time, and an eighth of
- * memory less for each epoch, after the first round, in which it is worth it. So a policy that
- * promises what it does not keep is tried again when it leads by 1, 2, 4, 8 memories.
+ * A policy from which the kernel's policy took over needs twice the lead the next time. Each
+ * epoch after the first round in which it is worth its cost lowers that by an eighth of memory.
+ * So a policy that does not do what its simulation promises is tried again with leads of 1, 2,
+ * 4, 8 memories.
  *
- * That is done when u has missed a quarter of memory, or parts of a program that are
- * shorter than it takes to tell would decide in turn; and so many sampled pages that it is
- * not chance. Until then misses count for the next epoch too; but while they are less than
- * a quarter of memory, for 1/16 of them: a program that misses little has the right policy.
+ * Policies are compared once u has missed a quarter of memory. Otherwise parts of a program that
+ * are too short to tell would decide in turn. There must also be enough sampled misses to rule
+ * out chance. Until then, misses are carried over to the next epoch. While they are less than a
+ * quarter of memory, they decay by 1/16 an epoch: a program that misses little has the right
+ * policy.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -79,19 +85,19 @@
 #define BYTES_PER_PAGE	40		/* of `seen', as of a simulation */
 #define BYTES_AT_LEAST	4096
 
-/* The place of each page is 1: it counts one page. */
+/* A page leaves c->seen. Its place is always 1, the number of pages to subtract. */
 static void contest_seen_moved(struct mmpath_index *ix, u32 place, u32 id)
 {
 	container_of(ix, struct mmpath_contest, seen)->nr_seen -= id ? 0 : place;
 }
 
 /**
- * mmpath_contest_init() - begin a contest in which no policy has been better than the kernel's yet
+ * mmpath_contest_init() - initialize a contest, with the kernel's policy as the winner
  * @c: the contest
- * @mem: where memory comes from
- * @max_pages: sampled pages each simulation may hold, see mmpath_lirs_init(); three
+ * @mem: allocator
+ * @max_pages: sampled pages that each simulation may hold, see mmpath_lirs_init(); three
  *	times the sampled pages of memory are enough
- * @shift: one page in 2^@shift is sampled
+ * @shift: sample one page in 2^@shift
  *
  * Return: 0, or -EINVAL.
  */
@@ -113,8 +119,8 @@ int mmpath_contest_init(struct mmpath_contest *c, struct mmpath_mem *mem, u32 ma
 }
 
 /**
- * mmpath_contest_destroy() - give back all memory of a contest
- * @c: the contest; without pages afterwards
+ * mmpath_contest_destroy() - free all memory of a contest
+ * @c: the contest; has no pages afterwards
  */
 void mmpath_contest_destroy(struct mmpath_contest *c)
 {
@@ -129,9 +135,12 @@ static void contest_begin_round(struct mmpath_contest *c)
 }
 
 /**
- * mmpath_contest_reset() - forget all pages and all misses
- * @c: the contest, whose size stays, its winner, and who leads; a round begins
- * @shift: of the sample from now on, finer or coarser; at most MMPATH_MAX_SHIFT
+ * mmpath_contest_reset() - forget all pages and misses of a contest
+ * @c: the contest
+ * @shift: sample one page in 2^@shift from now on, which may be finer or coarser; at most
+ *	MMPATH_MAX_SHIFT
+ *
+ * The size, the winner and the leads stay. A round begins.
  */
 void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift)
 {
@@ -154,7 +163,7 @@ static void contest_sim_become(struct mmpath_contest *c, struct mmpath_lirs *l,
 	mmpath_lirs_set_size(l, c->size, hirs, p == MMPATH_POLICY_MRU);
 }
 
-/* One sample for all, the coarsest. */
+/* Give all simulations the same sample, the coarsest. */
 static void contest_align(struct mmpath_contest *c)
 {
 	size_t most = (size_t)c->sim[0].max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
@@ -180,7 +189,7 @@ static void contest_coarsen(struct mmpath_contest *c, unsigned int shift)
 	contest_align(c);
 }
 
-/* Is the sample finer than it takes to tell? */
+/* Make the sample coarser if it is finer than needed to compare policies. */
 static void contest_thin(struct mmpath_contest *c)
 {
 	unsigned int shift = c->seen.shift;
@@ -193,10 +202,10 @@ static void contest_thin(struct mmpath_contest *c)
 }
 
 /**
- * mmpath_contest_set_size() - set how much memory there is
+ * mmpath_contest_set_size() - set the size of memory
  * @c: the contest
- * @pages: of memory; U64_MAX: not known, nothing is evicted
- * @pab_pages: of them those that no policy may evict, since they are in use
+ * @pages: size of memory; U64_MAX: not known, nothing is evicted
+ * @pab_pages: pages of memory that no policy may evict, because they are in use
  */
 void mmpath_contest_set_size(struct mmpath_contest *c, u64 pages, u64 pab_pages)
 {
@@ -212,7 +221,7 @@ void mmpath_contest_set_size(struct mmpath_contest *c, u64 pages, u64 pab_pages)
 	contest_thin(c);
 }
 
-/* Was the page touched before? It is now. Less than 0: no memory. */
+/* Mark a page as touched. Returns 1 if it was touched before, 0 if not, or MMPATH_NOMEM. */
 static int contest_see(struct mmpath_contest *c, u64 page)
 {
 	u32 id = mmpath_index_get(&c->seen, page);
@@ -226,7 +235,7 @@ static int contest_see(struct mmpath_contest *c, u64 page)
 	return 0;
 }
 
-/* Memory may have become smaller, so that more than one page has to leave. */
+/* Touch a page in a simulation. More than one victim must leave if memory has become smaller. */
 static int contest_sim_touch(struct mmpath_lirs *l, u64 page)
 {
 	u64 room = max(l->size >> l->shift, 1ULL), victim;
@@ -241,9 +250,9 @@ static int contest_sim_touch(struct mmpath_lirs *l, u64 page)
 /**
  * __mmpath_contest_touch() - note the touch of a page that is in the sample
  * @c: the contest
- * @page: its number
+ * @page: number of the page
  *
- * Return: 0, or MMPATH_NOMEM: some simulation did not see it.
+ * Return: 0, or MMPATH_NOMEM if some simulation could not note it.
  */
 int __mmpath_contest_touch(struct mmpath_contest *c, u64 page)
 {
@@ -272,7 +281,7 @@ int __mmpath_contest_touch(struct mmpath_contest *c, u64 page)
  * mmpath_contest_forget() - forget pages that were unmapped
  * @c: the contest
  * @first: first page
- * @nr: pages
+ * @nr: number of pages
  */
 void mmpath_contest_forget(struct mmpath_contest *c, u64 first, u64 nr)
 {
@@ -287,10 +296,10 @@ void mmpath_contest_forget(struct mmpath_contest *c, u64 first, u64 nr)
  * mmpath_contest_move() - give pages other numbers (mremap)
  * @c: the contest
  * @from: first page
- * @to: its new number
- * @nr: pages; the two ranges must not overlap
+ * @to: new number of the first page
+ * @nr: number of pages; the two ranges must not overlap
  *
- * Return: 0, -EINVAL, or -ENOMEM and some pages are forgotten.
+ * Return: 0, -EINVAL, or -ENOMEM if some pages were forgotten.
  */
 int mmpath_contest_move(struct mmpath_contest *c, u64 from, u64 to, u64 nr)
 {
@@ -306,12 +315,12 @@ int mmpath_contest_move(struct mmpath_contest *c, u64 from, u64 to, u64 nr)
 }
 
 /**
- * mmpath_contest_set_shift() - set which sample of the pages is touched from now on
+ * mmpath_contest_set_shift() - set the sample of a contest
  * @c: the contest
- * @shift: one page in 2^@shift, finer or coarser than before
+ * @shift: one page in 2^@shift is sampled from now on, finer or coarser than before
  *
- * With a finer one a contest would begin again. So that is not done as long as what it has
- * says enough, and only when the sample has been the same for some epochs.
+ * With a finer sample a contest begins again. So that is done only if the present sample is too
+ * small, and @shift has been the same for some epochs.
  *
  * Return: 0, or -EINVAL if @shift is too coarse.
  */
@@ -335,19 +344,22 @@ static void contest_refine(struct mmpath_contest *c)
 	contest_thin(c);
 }
 
-/* Does what is used miss often enough that it matters? */
+/* Does the policy in use miss often enough to matter? */
 static bool contest_enough_misses(const struct mmpath_contest *c)
 {
 	return c->misses[MMPATH_POLICY_USED] >= c->size >> ENOUGH_SHIFT;
 }
 
-/* And in so many sampled pages that it is no accident? */
+/* Does it miss in enough sampled pages to rule out chance? */
 static bool contest_enough_samples(const struct mmpath_contest *c)
 {
 	return c->misses[MMPATH_POLICY_USED] >> c->seen.shift >= ENOUGH_SAMPLES;
 }
 
-/* The kernel's is what it is: that others used memory before is over soon. */
+/*
+ * Misses of the policy in use. The kernel's policy soon recovers from what others left in memory,
+ * so the lower of the two counts is taken.
+ */
 static u64 contest_misses_used(const struct mmpath_contest *c)
 {
 	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
@@ -355,13 +367,13 @@ static u64 contest_misses_used(const struct mmpath_contest *c)
 	return c->winner == MMPATH_POLICY_KERNEL ? min(lru, used) : used;
 }
 
-/* As many misses of LRU as the program has pages: in a loop, until all of it has passed. */
+/* The length of a round: as many misses of LRU as the program has pages, one pass of a loop. */
 static u64 contest_round_misses(const struct mmpath_contest *c)
 {
 	return clamp((u64)c->nr_seen << c->seen.shift, c->size, ROUND_MOST * c->size);
 }
 
-/* Has the one in use got over what others left in memory? */
+/* Has the policy in use had a round to recover from what others left in memory? */
 static bool contest_is_settled(const struct mmpath_contest *c)
 {
 	return c->winner == MMPATH_POLICY_KERNEL || c->since >= contest_round_misses(c);
@@ -378,7 +390,10 @@ static void contest_count_round(struct mmpath_contest *c)
 	}
 }
 
-/* Is the kernel's as good? What LIRS gains in a loop it does in one part of each round. */
+/*
+ * Is the kernel's policy as good as the one in use? Look at a whole round, because the gain of
+ * LIRS in a loop is in one part of each round.
+ */
 static bool contest_kernel_does(const struct mmpath_contest *c)
 {
 	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
@@ -389,7 +404,7 @@ static bool contest_kernel_does(const struct mmpath_contest *c)
 	       c->round_used + (c->round_lru >> MARGIN_SHIFT) / 2 > c->round_lru;
 }
 
-/* For how many epochs does this one speak against what is used? */
+/* How many doubts does this epoch add, for the kernel's policy? */
 static unsigned int contest_doubt(const struct mmpath_contest *c)
 {
 	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
@@ -434,7 +449,7 @@ static bool contest_takes_over(const struct mmpath_contest *c, enum mmpath_conte
 {
 	if (p == MMPATH_POLICY_KERNEL)
 		return c->doubts >= DOUBTS_MOST;
-	/* a lead may be older than a smaller memory, or a finer sample, that needs less of it */
+	/* the lead may be old: a smaller memory, or a finer sample, needs less now */
 	return c->lead[p] > contest_lead_needed(c, p) && c->last[p] < contest_misses_used(c);
 }
 
@@ -480,7 +495,7 @@ static void contest_compare(struct mmpath_contest *c)
 }
 
 /**
- * mmpath_contest_close_epoch() - compare the policies
+ * mmpath_contest_close_epoch() - compare the policies at the end of an epoch
  * @c: the contest
  */
 void mmpath_contest_close_epoch(struct mmpath_contest *c)
@@ -512,10 +527,10 @@ enum mmpath_contestant mmpath_contest_winner(const struct mmpath_contest *c)
 }
 
 /**
- * mmpath_contest_bytes() - return the memory that a contest takes
+ * mmpath_contest_bytes() - return the memory that a contest uses
  * @c: the contest
  *
- * Return: bytes, everything included.
+ * Return: bytes, including all it has allocated.
  */
 size_t mmpath_contest_bytes(const struct mmpath_contest *c)
 {

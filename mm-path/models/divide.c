@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who gets how much memory? (thesis 4.4)
+ * How memory is divided between those that share it (thesis 4.4).
  *
- * Memory is divided in equal steps. Each of those who share it has a curve: misses of
- * late with no step, one, two...
+ * Memory is divided into equal steps. Each share has a curve: its recent misses with no
+ * step, with one, with two, and so on:
  *
  *	divide_benefit(k) = lambda(has) - lambda(has + k)
  *	divide_penalty(k) = lambda(has - k) - lambda(has)
  *
- * A plan says how many steps each is to have:
+ * A plan tells how many steps each share gets. There are three modes:
  *
- * - throughput: the least misses of all together. As in the thesis, steps go from the one
- *   with the least penalty to the one with the highest benefit, as long as that is a gain.
- *   A curve may have a cliff, and be flat before it (a loop that does not fit under LRU):
- *   with one step more nothing is gained there, and all with fifty. So the exchange that
- *   gains most is looked for among those of any size. With two that is the best plan
- *   there is; with more it is one from which no exchange of two is a gain.
- * - fair: the same miss rate for all (figure 4.6), as low as it can be. The need of each
- *   falls as the rate rises; the lowest rate whose needs fit is found by bisection. With
- *   weights, one of twice the weight has half the rate.
- * - sla: no rate above what was agreed. What is left goes where it helps most. If not
- *   all can be kept, those of less weight are failed, and of the same weight those that
- *   need most, for then the fewest are; they share what is left.
+ * - throughput: the fewest misses of all shares together. As in the thesis, steps go from
+ *   the share with the least penalty to the one with the highest benefit, as long as there
+ *   is a gain. A curve may be flat and then have a cliff (a loop under LRU that does not
+ *   fit): one step more gains nothing there, and fifty gain all. So the best exchange is
+ *   looked for among those of any size. For two shares that finds the best plan. For more
+ *   it finds a plan that no exchange of two shares improves.
+ * - fair: the same miss rate for all (figure 4.6), as low as possible. The higher the rate,
+ *   the fewer steps each share needs. The lowest rate at which the steps suffice is found
+ *   by bisection. A share with twice the weight gets half the rate.
+ * - sla: no share has a rate above its sla. Steps that are left go where they gain most. If
+ *   not all slas can be kept, shares of less weight fail, and of the same weight those
+ *   that need most, so that the fewest fail. These share what is left.
  *
- * A miss rate is misses per second of the program's own running time: of the wall's, one
+ * A miss rate is misses per second of the program's CPU time. In wall-clock time a program
  * that waits for the disk all day would have a low one.
  *
- * From where things stand to the plan it goes in bounded moves, and only if those who get
- * more gain more than what changes from epoch to epoch anyway. What nobody has is had at once.
+ * Steps move towards the plan, a bounded number in each call. They move only if the shares that
+ * get more gain more than the usual change from epoch to epoch. Free steps are given at
+ * once.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -37,9 +38,9 @@
 
 #include "model.h"
 
-#define GAIN_SHIFT	4	/* 1/16 less misses is worth it, */
-#define LEAST_GAIN	16	/* if it is so many of weight 100 */
-#define EXCHANGES	2	/* for a plan, times how many share */
+#define GAIN_SHIFT	4	/* a plan must save 1/16 of the misses */
+#define LEAST_GAIN	16	/* and this many misses, at weight 100 */
+#define EXCHANGES	2	/* most exchanges for a plan, for each share */
 #define US_PER_SEC	1000000ULL
 
 static u64 divide_weighted(const struct mmpath_share *s, u32 steps)
@@ -47,7 +48,7 @@ static u64 divide_weighted(const struct mmpath_share *s, u32 steps)
 	return s->lambda[steps] * s->weight;
 }
 
-/* Per second of running time; so many that it cannot be told are as bad as any. */
+/* Misses per second of CPU time. Counts are capped, so that the product does not overflow. */
 static u64 divide_per_second(const struct mmpath_share *s, u64 misses)
 {
 	return div64_u64(min(misses, U64_MAX / US_PER_SEC) * US_PER_SEC, max(s->cpu_us, 1ULL));
@@ -58,18 +59,18 @@ static u64 divide_rate_of(const struct mmpath_share *s, u32 steps)
 	return divide_per_second(s, s->lambda[steps]);
 }
 
-/* Who weighs twice as much is as badly off with half of them. */
+/* With twice the weight, half the rate counts as much. */
 static u64 divide_fair_rate(const struct mmpath_share *s, u32 steps)
 {
 	return divide_per_second(s, divide_weighted(s, steps));
 }
 
 /**
- * mmpath_share_rate() - return the miss rate that a share's curve promises
+ * mmpath_share_rate() - return the miss rate that the curve of a share predicts
  * @s: the share
- * @steps: with so much memory
+ * @steps: amount of memory
  *
- * Return: misses per second of the program's running time.
+ * Return: misses per second of the program's CPU time.
  */
 u64 mmpath_share_rate(const struct mmpath_share *s, u32 steps)
 {
@@ -80,9 +81,9 @@ u64 mmpath_share_rate(const struct mmpath_share *s, u32 steps)
  * mmpath_share_hull() - turn the curve of LRU into that of a better policy
  * @s: the share
  *
- * LIRS keeps a part of a loop in memory, and of two loops the one that fits: instead of
- * falling off a cliff its misses go down in proportion to memory, along the convex hull
- * of LRU's (Beckmann and Sanchez, HPCA'15).
+ * LIRS keeps a part of a loop in memory, and of two loops the one that fits. So its curve has
+ * no cliff: misses go down in proportion to memory, along the convex hull of the curve of
+ * LRU (Beckmann and Sanchez, HPCA'15).
  */
 void mmpath_share_hull(struct mmpath_share *s)
 {
@@ -106,14 +107,16 @@ void mmpath_share_hull(struct mmpath_share *s)
 }
 
 /**
- * mmpath_gives() - tell whether one that has more than its target is among those to take from
- * @mine: pages that it has above its target
- * @most: the same of who has most
- * @takes: pages that may be taken from it at once
+ * mmpath_gives() - tell whether to reclaim from a cgroup that is above its target
+ * @mine: pages of the cgroup above its target
+ * @most: the most that any of its siblings, or itself, is above its target
+ * @takes: pages that reclaim may take from the cgroup at once
  *
- * With half of the most it is close enough. But reclaim that is at its last priorities
- * takes a quarter of a cgroup, or all of it (MGLRU does not stop when it has what it
- * needs), and who is at its target but for a few pages would be far below it then.
+ * Half of @most is enough. But at its last priorities reclaim takes a quarter of a cgroup, or
+ * all of it, and MGLRU does not stop when it has what it needs. A cgroup that is only a few
+ * pages above its target would be far below it then. So it must also be above by @takes.
+ *
+ * Return: whether to reclaim from it; always true for the one with @most.
  */
 bool mmpath_gives(long mine, long most, long takes)
 {
@@ -123,10 +126,10 @@ bool mmpath_gives(long mine, long most, long takes)
 /**
  * mmpath_share_window() - update the curve of a share with the misses of an epoch
  * @s: the share
- * @window: MMPATH_STEPS + 1 figures to remember that by; 0 in the beginning
- * @m: the curve, of which the last epoch is added to the window
- * @step: pages of a step
- * @other: pages that it needs beside those of the curve
+ * @window: MMPATH_STEPS + 1 decayed sums of misses; 0 in the beginning
+ * @m: curve with the last epoch, which is added to @window
+ * @step: size of a step in pages
+ * @other: pages that the share needs beside those of the curve
  */
 void mmpath_share_window(struct mmpath_share *s, u64 *window, const struct mmpath_mrc *m,
 			 u64 step, u64 other)
@@ -143,14 +146,14 @@ void mmpath_share_window(struct mmpath_share *s, u64 *window, const struct mmpat
 			misses = mmpath_mrc_step(&walk);
 			pages += m->group_pages;
 		}
-		/* an estimate (see mrc.c) may go up by a few */
+		/* with bursts the curve is an estimate (see mrc.c), and may rise a little */
 		least = min(least, misses);
 		window[k] = mmpath_decay(window[k], least);
 		s->lambda[k] = window[k] >> MMPATH_WINDOW_FRACTION;
 	}
 }
 
-/* All have what they must, nobody more than it may, and together they have @total. */
+/* Bounds, and plans that keep them: each within its bounds, and together @total steps. */
 
 static u32 divide_sum_of(struct mmpath_share *const *shares, unsigned int nr,
 			 u32 (*of)(const struct mmpath_share *s))
@@ -198,7 +201,7 @@ static u64 divide_penalty(const struct mmpath_share *s, u32 k)
 	return divide_weighted(s, s->plan - k) - divide_weighted(s, s->plan);
 }
 
-/* Who gains most from a step more; on the flat, who has least. NULL: nobody takes one. */
+/* The share that gains most from one step more; of equals the smallest. NULL: all are full. */
 static struct mmpath_share *divide_neediest(struct mmpath_share *const *shares, unsigned int nr)
 {
 	struct mmpath_share *best = NULL, *s;
@@ -215,7 +218,7 @@ static struct mmpath_share *divide_neediest(struct mmpath_share *const *shares, 
 	return best;
 }
 
-/* Who loses least by a step less; on the flat, who has most. NULL: nobody gives one. */
+/* The share that loses least by one step less; of equals the largest. NULL: all are at a floor. */
 static struct mmpath_share *divide_richest(struct mmpath_share *const *shares, unsigned int nr)
 {
 	struct mmpath_share *best = NULL, *s;
@@ -251,13 +254,13 @@ static void divide_fill_up(struct mmpath_share *const *shares, unsigned int nr, 
 	}
 }
 
-/* What one has of @all when there is @room for it: less in proportion, if it is not enough */
+/* Scale @of, a part of @all, down in proportion if @all does not fit into @room. */
 static u32 divide_part(u32 of, u32 all, u32 room)
 {
 	return all > room ? mul_u64_u32_div(of, room, all) : of;
 }
 
-/* Bounds that cannot all be kept are lowered, those that somebody wishes for at first. */
+/* Lower the bounds if they do not fit: first what is above .fixed, and only then .fixed. */
 static void divide_fit_bounds(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
 	u32 least = divide_sum_of(shares, nr, divide_least_of);
@@ -332,7 +335,10 @@ static void divide_consider(struct divide_exchange *best, struct mmpath_share *f
 	best->gain = divide_benefit(to, k) - divide_penalty(from, k);
 }
 
-/* The best giver and the best taker of @k steps; if they are one, the second best of either. */
+/*
+ * Try the best giver and the best taker of @k steps. If they are the same share, try the best of
+ * either with the second best of the other.
+ */
 static void divide_try_exchange(struct mmpath_share *const *shares, unsigned int nr, u32 k,
 				struct divide_exchange *best)
 {
@@ -363,7 +369,7 @@ static void divide_plan_throughput(struct mmpath_share *const *shares, unsigned 
 
 /* Rates */
 
-/* The least memory with which the rate is @most; all it may have, if there is none. */
+/* The fewest steps at which the rate is at most @most, or the ceiling if it never is. */
 static u32 divide_need(const struct mmpath_share *s, u64 most,
 		       u64 (*rate)(const struct mmpath_share *s, u32 steps))
 {
@@ -400,7 +406,7 @@ static u64 divide_highest_rate(struct mmpath_share *const *shares, unsigned int 
 	return highest;
 }
 
-/* What the rate leaves over goes to who has the highest, even if one step is no help. */
+/* Give steps that are left to the share with the highest rate, even if one step is no help. */
 static void divide_fill_up_fairly(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
 	u32 sum = divide_sum_of(shares, nr, divide_plan_of);
@@ -439,7 +445,7 @@ static void divide_plan_fair(struct mmpath_share *const *shares, unsigned int nr
 	divide_fill_up_fairly(shares, nr, total);
 }
 
-/* Agreements */
+/* SLAs */
 
 static bool divide_keeps(const struct mmpath_share *s, u32 steps)
 {
@@ -484,7 +490,7 @@ static void divide_plan_sla(struct mmpath_share *const *shares, unsigned int nr,
 	divide_plan_throughput(shares, nr, total);
 }
 
-/* From what is to what was planned */
+/* Moving towards the plan */
 
 static u64 divide_misses(struct mmpath_share *const *shares, unsigned int nr, bool planned)
 {
@@ -501,7 +507,7 @@ static u32 divide_steps_of(const struct mmpath_share *s)
 	return s->steps;
 }
 
-/* Somebody has more or less than it may, or an agreement that can be kept is not. */
+/* Is a share outside its bounds (an sla that can be kept is one), or is the sum not @total? */
 static bool divide_must_move(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
 	unsigned int i;
@@ -512,7 +518,7 @@ static bool divide_must_move(struct mmpath_share *const *shares, unsigned int nr
 	return divide_sum_of(shares, nr, divide_steps_of) != total;
 }
 
-/* What those miss now who are to get more: others may miss any number of times as many. */
+/* Misses now of the shares that get more. Others may have many more, and do not count. */
 static u64 divide_takers_misses(struct mmpath_share *const *shares, unsigned int nr)
 {
 	u64 sum = 0;
@@ -538,7 +544,7 @@ static bool divide_is_worth(struct mmpath_share *const *shares, unsigned int nr,
 	       is > then + (divide_takers_misses(shares, nr) >> GAIN_SHIFT);
 }
 
-/* The one furthest above its plan, or below it */
+/* The share that is furthest above its plan, or below it. */
 static struct mmpath_share *divide_furthest(struct mmpath_share *const *shares, unsigned int nr,
 					    bool above)
 {
@@ -558,7 +564,7 @@ static struct mmpath_share *divide_furthest(struct mmpath_share *const *shares, 
 	return best;
 }
 
-/* What there is not is given at once, and what nobody has is had; the rest takes its time. */
+/* Correct the sum of all steps at once. Move others by at most @moves. */
 static u32 divide_move(struct mmpath_share *const *shares, unsigned int nr, u32 total, u32 moves)
 {
 	u32 sum = divide_sum_of(shares, nr, divide_steps_of), moved = 0;
@@ -584,17 +590,17 @@ static u32 divide_move(struct mmpath_share *const *shares, unsigned int nr, u32 
 
 /**
  * mmpath_divide() - divide memory among cgroups that share it
- * @shares: with their curves and bounds; .steps is what each has, and gets
- * @nr: how many
- * @mode: what for
- * @total: steps that there are, at most MMPATH_STEPS
- * @moves: steps that may go from one to another in one call
+ * @shares: shares with their curves and bounds; changes .steps of each
+ * @nr: number of shares
+ * @mode: what the plan is to achieve
+ * @total: number of steps, at most MMPATH_STEPS
+ * @moves: number of steps that may move in one call
  *
- * Lower bounds that do not fit into @total are lowered in proportion: what is wished for above
- * what cannot leave, and that only if it does not fit by itself. If all have as much as they
- * may, some is left over. Thesis 4.4.
+ * Lower bounds that do not fit into @total are lowered in proportion: first the parts above
+ * .fixed, and .fixed itself only if that does not fit either. Steps are left over if all shares
+ * have as much as they may. Thesis 4.4.
  *
- * Return: steps that were moved; 0 when all is as it should be.
+ * Return: number of steps that moved; 0 if none had to.
  */
 u32 mmpath_divide(struct mmpath_share *const *shares, unsigned int nr,
 		  enum mmpath_balance mode, u32 total, u32 moves)

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The miss rate curve (thesis 4.2.2): lambda(M), the number of misses in a
- * while with M pages of memory, for all M at once.
+ * The miss rate curve (thesis 4.2.2): lambda(M), the number of misses in some
+ * time with M pages of memory, for all M at once.
  *
  * A touch at distance d hits with M pages if d < M, so
  *
  *	lambda(M) = touches with d >= M
  *
- * and a histogram of distances is all that has to be kept; the thesis's
- * Algorithm 2 adds to every smaller size at once, we add up when we are asked.
- * Bins are groups of group_pages, a power of two, wide: lambda is exact at
- * multiples of it, and in between the group is taken to be spread evenly.
- * First touches miss with any memory and are counted apart.
+ * So a histogram of distances is enough. Algorithm 2 of the thesis adds each
+ * touch to all smaller sizes at once. Here the sum is made when it is asked for.
+ * A bin is a group of group_pages distances, a power of two. lambda is exact at
+ * multiples of it, and linear in between. First touches miss with any memory,
+ * and are counted apart.
  *
- * Time is divided into epochs. A bin counts the epoch that runs, and keeps the
- * one closed last, the sum of all, and the sum of all decayed: at each close
- * what is older counts half.
+ * Time is divided into epochs. A bin counts touches of the epoch that runs. It
+ * keeps the count of the epoch closed last, the sum of all, and the decayed sum,
+ * in which each close halves the weight of what is older.
  *
  * Bursts
  * ------
  *
- * A driver may track for a while and then pause. Each touch in a burst starts
- * an interval that ends with the next touch of the page; when the burst ends,
- * the interval of every page on the stack is still open, and all that is known
- * is that its distance would have been at least the depth of the page. To
- * count only those that did end would favour short distances. Kaplan and Meier
- * (1958) say what to do: of the intervals that reached group b, n(b), a share
- * e(b) / n(b) ended there, so
+ * A driver may track for some time, a burst, and then pause. Each touch in a
+ * burst starts an interval that ends with the next touch of the page. When the
+ * burst ends, the interval of every page on the stack is still open. All that is
+ * known of it is that its distance would have been at least the depth of the
+ * page. To count only intervals that ended would favour short distances. The
+ * estimate of Kaplan and Meier (1958) avoids that: of the n(b) intervals that
+ * reached group b, a part e(b) / n(b) ended there, so
  *
  *	lambda(b + 1) = lambda(b) * (1 - e(b) / n(b)),  lambda(0) = all,
  *	n(b + 1) = n(b) - e(b) - open(b)
  *
- * which without open intervals is the sum above. A pause is made up for by
- * scaling the epoch's counts to the whole of it, but for first touches, of which there are
- * no more than pages; an epoch that is all pause is like the one before it. See
- * mmpath_mrc_make_up().
+ * Without open intervals that is the sum above. To make up for a pause, the
+ * counts of an epoch are scaled to all of its time. First touches are not scaled,
+ * because there are no more of them than pages. An epoch without a burst is taken
+ * to be like the one before it. See mmpath_mrc_make_up().
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -46,7 +46,7 @@
 #include "model.h"
 
 #define FIRST_BINS	16
-#define RECENT_SHIFT	8	/* bits behind the point of the decayed sum */
+#define RECENT_SHIFT	8	/* fraction bits of the decayed sum */
 
 static size_t bins_bytes(u32 nr)
 {
@@ -56,7 +56,7 @@ static size_t bins_bytes(u32 nr)
 /**
  * mmpath_mrc_init() - make an empty curve
  * @m: the curve
- * @mem: where memory comes from
+ * @mem: allocator
  * @group_pages: resolution, a power of two
  *
  * Return: 0, -EINVAL, or -ENOMEM.
@@ -77,7 +77,7 @@ int mmpath_mrc_init(struct mmpath_mrc *m, struct mmpath_mem *mem, u32 group_page
 }
 
 /**
- * mmpath_mrc_destroy() - give back all memory of a curve
+ * mmpath_mrc_destroy() - free all memory of a curve
  * @m: the curve
  */
 void mmpath_mrc_destroy(struct mmpath_mrc *m)
@@ -90,8 +90,8 @@ void mmpath_mrc_destroy(struct mmpath_mrc *m)
 }
 
 /**
- * mmpath_mrc_reset() - forget all that was counted
- * @m: the curve; its resolution is again what it was at first
+ * mmpath_mrc_reset() - forget all counts, and restore the first resolution
+ * @m: the curve
  */
 void mmpath_mrc_reset(struct mmpath_mrc *m)
 {
@@ -165,7 +165,7 @@ static void mrc_double_group(struct mmpath_mrc *m)
 	m->group_pages *= 2;
 }
 
-/* The same, of a distance beyond the last bin */
+/* Make room for a distance beyond the last bin, and return its bin. */
 static u64 bin_beyond(struct mmpath_mrc *m, u64 distance)
 {
 	u64 bin;
@@ -180,7 +180,7 @@ static u64 bin_beyond(struct mmpath_mrc *m, u64 distance)
 	return bin;
 }
 
-/* The bin of a distance; makes room for it. */
+/* Return the bin of a distance. Makes room for it. */
 static u64 bin_of(struct mmpath_mrc *m, u64 distance)
 {
 	u64 bin = distance >> ilog2(m->group_pages);
@@ -191,11 +191,11 @@ static u64 bin_of(struct mmpath_mrc *m, u64 distance)
 /**
  * mmpath_mrc_add() - count a touch
  * @m: the curve
- * @distance: its reuse distance in pages, or MMPATH_COLD
- * @weight: touches it stands for, 2^shift in a sample
+ * @distance: reuse distance of the touch in pages, or MMPATH_COLD
+ * @weight: number of touches that it stands for, 2^shift in a sample
  *
  * Thesis 4.2.2, Algorithm 2, lines 8 to 10. Cannot fail: without memory for more
- * bins the groups get bigger. Of a curve that was destroyed nothing happens.
+ * bins the groups get bigger. Does nothing for a curve that was destroyed.
  */
 void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight)
 {
@@ -214,12 +214,12 @@ void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight)
 }
 
 /**
- * mmpath_mrc_make_room() - have bins for all distances that there can be
+ * mmpath_mrc_make_room() - make room for all distances that are possible
  * @m: the curve
- * @pages: that were touched, of all
+ * @pages: number of pages that were touched so far
  *
- * The groups get bigger if there are not enough bins. So a curve has as many groups as bins at
- * most up to its footprint, also when most pages were touched only once.
+ * The groups get bigger if there are not enough bins. So all of the footprint is within the bins,
+ * also when most pages were touched only once.
  */
 void mmpath_mrc_make_room(struct mmpath_mrc *m, u64 pages)
 {
@@ -230,15 +230,15 @@ void mmpath_mrc_make_room(struct mmpath_mrc *m, u64 pages)
 /**
  * mmpath_mrc_censor() - count the intervals that are open when a burst ends
  * @m: the curve
- * @pages: on the stack, all of them touched in the burst
+ * @pages: number of pages on the stack, all touched in the burst
  *
- * One interval is open at each depth: it counts for the touch that would have ended it. It
- * belongs to the epoch that it began in, which is this one for no more pages than were touched
- * in it: the topmost. What a burst that began earlier has left below them was logged without a
- * pause, and stands for itself; so does what first touches began, for the set-up of a program
- * is not what it is like when nobody looks.
- * (The stack of MRU is in another order but for its top; there it is an estimate.)
- * Out of memory nothing is censored.
+ * One interval is open at each depth. It counts for the touch that would have ended it, and
+ * belongs to the epoch in which it began. Those that began in this epoch are the topmost, and
+ * make_up() scales them. Those below began in an earlier epoch of the burst, which had no pause,
+ * and are not scaled. Nor are intervals that began with a first touch, because the set-up of a
+ * program is not like what it does in a pause.
+ * (The stack of MRU has another order below its top, so there this is an estimate.)
+ * Without memory nothing is censored.
  */
 void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages)
 {
@@ -271,7 +271,7 @@ static void bin_scale(struct mmpath_mrc_bin *bin, u64 num, u64 den)
 		bin->now = mmpath_mul_div(bin->now, num, den);
 }
 
-/* What was counted in this epoch stands for @num / @den times as much; first touches do not. */
+/* Scale the counts of this epoch by @num / @den, except first touches. */
 static void mrc_scale(struct mmpath_mrc *m, u64 num, u64 den)
 {
 	u32 i;
@@ -292,7 +292,7 @@ static void bin_repeat(struct mmpath_mrc_bin *bin, u64 num, u64 den)
 		bin->now += mmpath_mul_div(bin->epoch, num, den);
 }
 
-/* It was like the epoch before, @num / @den times; but a first touch is none again. */
+/* Count @num / @den of the epoch before for this one, without its first touches. */
 static void mrc_repeat(struct mmpath_mrc *m, u64 num, u64 den)
 {
 	u32 i;
@@ -312,7 +312,7 @@ static void bin_share(struct mmpath_mrc_bin *bin, u64 epoch, u64 now,
 	bin->total += mmpath_mul_div(now, c->moved, c->now - c->cold);
 }
 
-/* Some epochs were thought to be like the last one that was seen, and were more like this. */
+/* Correct epochs that were taken to be like the last one seen, but were more like this one. */
 static void mrc_share(struct mmpath_mrc *m, const struct mmpath_counted *c)
 {
 	u32 i;
@@ -326,8 +326,8 @@ static void mrc_share(struct mmpath_mrc *m, const struct mmpath_counted *c)
 }
 
 /*
- * How much should have been counted, beside first touches? Those are as many as new pages,
- * which a burst has seen or not; they are no part of what goes on when nobody looks.
+ * How many touches should this epoch have counted, without first touches? Those are no part of
+ * what is scaled: there are as many as new pages, whether or not a burst has seen them.
  */
 static u64 mrc_count_of_all(const struct mmpath_seen *seen, const struct mmpath_counted *c)
 {
@@ -340,7 +340,7 @@ static u64 mrc_count_of_all(const struct mmpath_seen *seen, const struct mmpath_
 	return min(count, MMPATH_MRC_MOST);
 }
 
-/* Is @x nearer to @b than to @a, as a factor? */
+/* Is the factor between @x and @b smaller than that between @x and @a? */
 static bool mrc_nearer(u64 x, u64 a, u64 b)
 {
 	u64 to_a = div64_u64(x << 10, max(a, 1ULL)), to_b = div64_u64(b << 10, max(x, 1ULL));
@@ -349,14 +349,15 @@ static bool mrc_nearer(u64 x, u64 a, u64 b)
 }
 
 /**
- * mmpath_unseen_close() - note an epoch in which only first touches were counted
- * @u: the epochs like that before it
- * @seen: how much there was in this one
- * @c: what was counted; sets .moved
+ * mmpath_unseen_close() - note an epoch without counts, or reassign those before it
+ * @u: epochs in which only first touches were counted
+ * @seen: how much of this epoch was seen
+ * @c: counts of this epoch; sets .moved
  *
- * What was not seen is like the epoch before for now. When the next burst tells what has come
- * after it, an epoch belongs to that if it had about as many accesses: those are known, and phases
- * of a program differ in them. For mmpath_mrc_make_up().
+ * An epoch in which nothing was counted is taken to be like the one before it. Once a burst has
+ * counted a later epoch, it is taken to be like that one, if its number of accesses is nearer to
+ * that one's. The number is known for each epoch, and differs between phases of a program.
+ * Call before mmpath_mrc_make_up().
  */
 void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen,
 			 struct mmpath_counted *c)
@@ -380,20 +381,19 @@ void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen
 }
 
 /**
- * mmpath_mrc_make_up() - scale the counts of an epoch to what there was in it
+ * mmpath_mrc_make_up() - scale the counts of an epoch to all of its accesses
  * @m: the curve
- * @seen: how much there was
- * @c: what the curves of the same accesses have counted, this one among them
+ * @seen: how much of the epoch was seen
+ * @c: counts of all curves of the same accesses, including @m
  *
- * What was not counted, because the driver paused, pages were not in its sample, or their last
- * touch was before the burst, was like what was; or if nothing was counted, like the epoch
- * before, see mmpath_unseen_close(). First touches stay as many as were counted: a page has
- * one, and one that was in a pause is not made up for. A sample of pages with more or fewer
- * accesses than the others' is set right by that, too (as in Waldspurger et al., FAST'15, 3.3,
- * but there the difference goes to the smallest distance). Once more with the same @seen
- * changes nothing.
- * Before mmpath_mrc_close_epoch(); makes up for MMPATH_MRC_MOST_SCALE times as much as was
- * counted, at most.
+ * An access is not counted if the driver paused, if its page is not in the sample, or if the last
+ * touch of the page was before the burst. Such accesses are taken to be like those that were
+ * counted; or if none were, like those of the epoch before, see mmpath_unseen_close(). First
+ * touches are not scaled: a page has only one, and one in a pause is not made up for. Scaling also
+ * corrects a sample whose pages have more or fewer accesses than the others (as in Waldspurger et
+ * al., FAST'15, 3.3, but there the difference goes to the smallest distance). A second call with
+ * the same @seen changes nothing.
+ * Call before mmpath_mrc_close_epoch(). Scales by at most MMPATH_MRC_MOST_SCALE.
  */
 void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 			const struct mmpath_counted *c)
@@ -404,7 +404,7 @@ void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 		mrc_share(m, c);
 	if (!num || !den || num == now)
 		return;
-	/* a burst that took no time stands for any: the counts must not overflow */
+	/* a burst may have taken no time: the counts must not overflow */
 	if (div64_u64(num, den) >= MMPATH_MRC_MOST_SCALE) {
 		num = MMPATH_MRC_MOST_SCALE;
 		den = 1;
@@ -424,7 +424,7 @@ static void bin_close(struct mmpath_mrc_bin *bin)
 }
 
 /**
- * mmpath_mrc_close_epoch() - close an epoch
+ * mmpath_mrc_close_epoch() - close an epoch of a curve
  * @m: the curve
  */
 void mmpath_mrc_close_epoch(struct mmpath_mrc *m)
@@ -434,7 +434,7 @@ void mmpath_mrc_close_epoch(struct mmpath_mrc *m)
 	m->begun = 0;
 	if (m->records.now)
 		m->quiet = 0;
-	/* most programs sleep: what is there to close is 0 */
+	/* most programs sleep, and all their counts are 0 */
 	if (m->quiet > MMPATH_WINDOW_EPOCHS)
 		return;
 	m->quiet++;
@@ -459,7 +459,7 @@ static u64 bin_read(const struct mmpath_mrc_bin *bin, enum mmpath_mrc_window w)
 	}
 }
 
-/* Kaplan and Meier's estimate, see above. */
+/* The estimate of Kaplan and Meier, see above. */
 static u64 mrc_misses_censored(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages)
 {
 	u64 first = pages >> ilog2(m->group_pages), left = 0, misses, ended;
@@ -482,10 +482,10 @@ static u64 mrc_misses_censored(const struct mmpath_mrc *m, enum mmpath_mrc_windo
 /**
  * mmpath_mrc_misses() - return lambda of an amount of memory
  * @m: the curve
- * @w: in which time
- * @pages: with so much memory
+ * @w: window of time
+ * @pages: amount of memory
  *
- * Return: misses, first touches not among them.
+ * Return: misses, without first touches.
  */
 u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages)
 {
@@ -503,10 +503,10 @@ u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 
 }
 
 /**
- * mmpath_mrc_walk() - begin a walk at no memory at all
- * @walk: of this curve
+ * mmpath_mrc_walk() - begin a walk along a curve, at no memory
+ * @walk: the walk
  * @m: the curve
- * @w: in which time
+ * @w: window of time
  */
 void mmpath_mrc_walk(struct mmpath_mrc_walk *walk, const struct mmpath_mrc *m,
 		     enum mmpath_mrc_window w)
@@ -523,10 +523,11 @@ void mmpath_mrc_walk(struct mmpath_mrc_walk *walk, const struct mmpath_mrc *m,
 }
 
 /**
- * mmpath_mrc_step() - return a point of the curve, and go on by group_pages
- * @walk: on the way; the curve has not changed since
+ * mmpath_mrc_step() - return a point of the curve, and advance by group_pages
+ * @walk: the walk; the curve must not have changed since it began
  *
- * Return: what mmpath_mrc_misses() would, but for that it adds up all bins each time.
+ * Takes constant time, where mmpath_mrc_misses() adds up all bins.
+ * Return: misses, without first touches.
  */
 u64 mmpath_mrc_step(struct mmpath_mrc_walk *walk)
 {
@@ -550,13 +551,13 @@ u64 mmpath_mrc_step(struct mmpath_mrc_walk *walk)
 	return misses;
 }
 
-/* The point after @group: a group further at first, then a 2^@fine-th of @group. */
+/* Return the point after @group. The distance is one group at first, then @group / 2^@fine. */
 static u64 mrc_next_point(u64 group, unsigned int fine)
 {
 	return group + max(group >> fine, 1ULL);
 }
 
-/* As fine as it gets with MMPATH_MRC_POINTS for 0 to @groups. Each power of two takes few. */
+/* Return the greatest fineness for which MMPATH_MRC_POINTS are enough for 0 to @groups. */
 static unsigned int mrc_fineness(u64 groups)
 {
 	unsigned int fine = ilog2(MMPATH_MRC_POINTS), nr;
@@ -589,15 +590,15 @@ static void mrc_take_point(struct mmpath_mrc_walk *walk, u64 group,
 }
 
 /**
- * mmpath_mrc_points() - fill in a bounded number of points of the curve
+ * mmpath_mrc_points() - fill in a bounded number of points of a curve
  * @m: the curve
- * @end: the size of the last one, a multiple of group_pages
- * @points: room for MMPATH_MRC_POINTS of them
+ * @end: memory of the last point, a multiple of group_pages
+ * @points: room for MMPATH_MRC_POINTS points
  *
  * All are at multiples of group_pages, where the curve is exact. The first is at 0. They are
  * one group apart at first. When there are too many groups, the distance grows with the size
  * from some size on.
- * Return: how many.
+ * Return: number of points.
  */
 u32 mmpath_mrc_points(const struct mmpath_mrc *m, u64 end, struct mmpath_mrc_point *points)
 {
@@ -621,17 +622,17 @@ static bool bin_counts(const struct mmpath_mrc *m, u32 i)
 }
 
 /**
- * mmpath_mrc_end() - return where the curve has come down
+ * mmpath_mrc_end() - return the memory at which a curve reaches 0
  * @m: the curve
  *
- * Return: the memory, in pages, with which no touch but first ones missed so
- * far; a multiple of group_pages.
+ * Return: memory in pages with which only first touches have missed so far; a
+ * multiple of group_pages.
  */
 u64 mmpath_mrc_end(const struct mmpath_mrc *m)
 {
 	u32 i = m->nr_bins;
 
-	/* as long as an interval is open, it is not known to be none of those that miss */
+	/* an open interval may yet end in a miss */
 	while (i && !bin_counts(m, i - 1))
 		i--;
 	return (u64)i * m->group_pages;
@@ -640,7 +641,7 @@ u64 mmpath_mrc_end(const struct mmpath_mrc *m)
 /**
  * mmpath_mrc_cold() - return the number of first touches
  * @m: the curve
- * @w: in which time
+ * @w: window of time
  */
 u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
 {
@@ -648,9 +649,9 @@ u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
 }
 
 /**
- * mmpath_mrc_records() - return the number of all touches, the first ones included
+ * mmpath_mrc_records() - return the number of all touches, including first ones
  * @m: the curve
- * @w: in which time
+ * @w: window of time
  */
 u64 mmpath_mrc_records(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
 {

@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Region-specific replacement (thesis 4.3.1): each region has a pool of memory, and LRU
- * or MRU in it, whatever misses less there.
+ * Region-specific replacement (thesis 4.3.1): each region has a pool of memory, with LRU
+ * or MRU, whichever misses less there.
  *
  *	touch --key of the region--> pool --+-- LRU or MRU (lirs.c with either size)
- *					    +-- how much it has, and is to have
+ *					    +-- pages that it has, and its target
  *
- *	victim: of the pool that is furthest above its target
+ *	victim: from the pool that is furthest above its target
  *
- * A page is taken from the region that is to give one, not from where it is oldest: so a
- * scan of one region does not drive out another.
+ * So a victim is not the oldest page of all, and a scan of one region does not drive out
+ * the pages of another.
  *
  * MRU or LRU
  * ----------
  *
- * At the end of an epoch in which a region missed often enough, or would have with the
- * other policy, both its curves are read where its target is, and a counter goes one up if
- * MRU misses less by 1/16 of what LRU does, or else one down. At its upper end MRU is used,
- * at its lower end LRU. In between all stays as it is, so a region that is used in two ways
- * by turns does not change each time. No page leaves memory for a change: what is touched
- * from then on is kept by the new policy.
+ * At the end of an epoch in which a region missed often enough, or would have missed often
+ * enough with the other policy, both its curves are read at its target. A counter goes up
+ * by one if MRU misses less than LRU by 1/16 of LRU's misses, and down by one if not. At its
+ * upper end MRU is used, at its lower end LRU. In between the policy stays, so a region that
+ * is used in two ways by turns does not change each time. A change takes no page out of
+ * memory. The new policy applies to pages that are touched from then on.
  *
- * Who has how much
- * ----------------
+ * The sizes of pools
+ * ------------------
  *
- * divide.c does it as it does for cgroups: steps go to the region that gains most by them
- * from the one that loses least, a few an epoch, if that is worth it. The thesis prints
- * benefit and penalty the other way round in 4.3.1; 4.4 has them right.
+ * divide.c does the same as for cgroups: memory goes from the region that loses least to the
+ * one that gains most, a few steps an epoch, if the gain is worth it. (The thesis has
+ * benefit and penalty exchanged in 4.3.1; 4.4 has them right.)
  *
- * A curve says nothing of pages that the driver filters out since they are hot. So a
- * region keeps as many pages as the driver may be filtering, or all it has: what it
- * would lose first otherwise is what it uses most. A region whose curve is not known keeps
- * what it has.
+ * A curve says nothing about pages that the driver filters out because they are hot. A
+ * region would lose these first, although it uses them most. So each region keeps as many
+ * pages as the driver may be filtering out, or all it has. A region without a known curve
+ * keeps what it has.
  *
- * Pages that were there before the regions were told apart are in a pool of their own, the
- * first, which has nothing to lose. They go to their region when they are touched.
+ * Pages that were touched before the policy began are in a pool of their own, the first,
+ * which loses nothing by giving pages. A page goes to the pool of its region at its next
+ * touch.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -48,15 +49,15 @@
 
 #define SCORE_MOST	4
 #define MARGIN_SHIFT	4		/* 1/16 of the misses of LRU */
-#define ENOUGH_SHIFT	4		/* 1/16 of what a region has */
+#define ENOUGH_SHIFT	4		/* 1/16 of the pages that a region has */
 #define ENOUGH_SAMPLES	8
-#define MOVES		8U		/* steps an epoch, of MMPATH_STEPS */
+#define MOVES		8U		/* steps to move in an epoch, of MMPATH_STEPS */
 
 /**
- * mmpath_pool_has() - return the memory of a region
- * @pool: its pool
+ * mmpath_pool_has() - return how many pages of a pool are known to be in memory
+ * @pool: the pool
  *
- * Return: pages, not sampled ones, that are in memory as far as is known.
+ * Return: pages, scaled up from the sample.
  */
 u64 mmpath_pool_has(const struct mmpath_pool *pool)
 {
@@ -99,11 +100,11 @@ static void pool_free(struct mmpath_pools *ps, struct mmpath_pool *pool)
 }
 
 /**
- * mmpath_pools_init() - make a memory that no region has anything of yet
+ * mmpath_pools_init() - initialize pools, with the first one only
  * @ps: the pools
- * @mem: where memory comes from
- * @max_pages: sampled pages in each, see mmpath_lirs_init()
- * @shift: one page in 2^@shift is sampled
+ * @mem: allocator
+ * @max_pages: sampled pages that each may hold, see mmpath_lirs_init()
+ * @shift: sample one page in 2^@shift
  *
  * Return: 0, -EINVAL, or -ENOMEM. After an error there is nothing to destroy.
  */
@@ -124,7 +125,7 @@ int mmpath_pools_init(struct mmpath_pools *ps, struct mmpath_mem *mem, u32 max_p
 }
 
 /**
- * mmpath_pools_destroy() - give back all memory
+ * mmpath_pools_destroy() - free all memory of pools
  * @ps: the pools
  */
 void mmpath_pools_destroy(struct mmpath_pools *ps)
@@ -138,9 +139,9 @@ void mmpath_pools_destroy(struct mmpath_pools *ps)
 /**
  * mmpath_pools_find() - find the pool of a region
  * @ps: the pools
- * @key: of the region
+ * @key: key of the region
  *
- * Return: the pool, or NULL if it has none of its own.
+ * Return: the pool, or NULL if the region has none of its own.
  */
 struct mmpath_pool *mmpath_pools_find(struct mmpath_pools *ps, u64 key)
 {
@@ -157,7 +158,10 @@ struct mmpath_pool *mmpath_pools_find(struct mmpath_pools *ps, u64 key)
 	return NULL;
 }
 
-/* One too many, or without memory, it is among the old pages: they are worth something then. */
+/*
+ * Find or create the pool of a region. If there are too many, or there is no memory, the region
+ * shares the first pool, whose pages count as worth keeping then.
+ */
 static struct mmpath_pool *pool_get(struct mmpath_pools *ps, u64 key)
 {
 	struct mmpath_pool *pool = mmpath_pools_find(ps, key);
@@ -170,7 +174,7 @@ static struct mmpath_pool *pool_get(struct mmpath_pools *ps, u64 key)
 	return ps->old;
 }
 
-/* One sample for all, the coarsest. */
+/* Give all pools the same sample, the coarsest. */
 static void pools_align(struct mmpath_pools *ps)
 {
 	struct mmpath_pool *pool;
@@ -183,12 +187,12 @@ static void pools_align(struct mmpath_pools *ps)
 }
 
 /**
- * __mmpath_pools_touch() - note the touch of a page of the sample, which is in memory from now on
+ * __mmpath_pools_touch() - note the touch of a page that is in the sample
  * @ps: the pools
- * @key: of its region
- * @page: its number
+ * @key: key of the page's region
+ * @page: number of the page, which is in memory from now on
  *
- * Return: as __mmpath_lirs_touch().
+ * Return: the same as __mmpath_lirs_touch().
  */
 int __mmpath_pools_touch(struct mmpath_pools *ps, u64 key, u64 page)
 {
@@ -207,7 +211,7 @@ int __mmpath_pools_touch(struct mmpath_pools *ps, u64 key, u64 page)
 	return result;
 }
 
-/* How far a pool is above its target; one without a target is where it should be. */
+/* How far is a pool above its target? One without a target is at it. */
 static s64 pool_excess(const struct mmpath_pool *pool)
 {
 	return pool->target == U64_MAX ? 0 : (s64)(mmpath_pool_has(pool) - pool->target);
@@ -221,10 +225,10 @@ static bool pools_gives_before(const struct mmpath_pool *a, const struct mmpath_
 }
 
 /**
- * mmpath_pools_victim() - choose a page to leave memory
+ * mmpath_pools_victim() - choose the next victim
  * @ps: the pools
- * @page: returns which one
- * @key: and of which region
+ * @page: returns the number of the page
+ * @key: returns the key of its region
  *
  * Return: false if no page is in memory.
  */
@@ -242,10 +246,10 @@ bool mmpath_pools_victim(struct mmpath_pools *ps, u64 *page, u64 *key)
 }
 
 /**
- * mmpath_pools_keep() - take back a victim that did not leave memory
+ * mmpath_pools_keep() - put back a victim that did not leave memory
  * @ps: the pools
- * @key: of its region
- * @page: its number
+ * @key: key of the page's region
+ * @page: number of the page
  *
  * See mmpath_lirs_keep().
  */
@@ -264,7 +268,7 @@ void mmpath_pools_keep(struct mmpath_pools *ps, u64 key, u64 page)
  * mmpath_pools_forget() - forget pages that were unmapped
  * @ps: the pools
  * @first: first page
- * @nr: pages
+ * @nr: number of pages
  */
 void mmpath_pools_forget(struct mmpath_pools *ps, u64 first, u64 nr)
 {
@@ -278,10 +282,10 @@ void mmpath_pools_forget(struct mmpath_pools *ps, u64 first, u64 nr)
  * mmpath_pools_move() - give pages other numbers (mremap)
  * @ps: the pools
  * @from: first page
- * @to: its new number
- * @nr: pages; the two ranges must not overlap
+ * @to: new number of the first page
+ * @nr: number of pages; the two ranges must not overlap
  *
- * Return: 0, -EINVAL, or -ENOMEM and some pages are forgotten.
+ * Return: 0, -EINVAL, or -ENOMEM if some pages were forgotten.
  */
 int mmpath_pools_move(struct mmpath_pools *ps, u64 from, u64 to, u64 nr)
 {
@@ -298,9 +302,9 @@ int mmpath_pools_move(struct mmpath_pools *ps, u64 from, u64 to, u64 nr)
 }
 
 /**
- * mmpath_pools_set_shift() - make the sample coarser
+ * mmpath_pools_set_shift() - make the sample of all pools coarser
  * @ps: the pools
- * @shift: one page in 2^@shift from now on
+ * @shift: sample one page in 2^@shift from now on
  *
  * Return: 0, or -EINVAL if @shift is finer than now or too coarse.
  */
@@ -314,11 +318,11 @@ int mmpath_pools_set_shift(struct mmpath_pools *ps, unsigned int shift)
 }
 
 /**
- * mmpath_pools_refine() - make the sample finer
+ * mmpath_pools_refine() - make the sample of all pools finer
  * @ps: the pools
- * @shift: one page in 2^@shift from now on, or more coarsely if those would be too many
+ * @shift: sample one page in 2^@shift from now on, or fewer if those would be too many
  *
- * See mmpath_lirs_refine(). Without memory for one of them all stay as they are.
+ * See mmpath_lirs_refine(). Without memory for one of the pools all stay as they are.
  */
 void mmpath_pools_refine(struct mmpath_pools *ps, unsigned int shift)
 {
@@ -336,8 +340,8 @@ static u32 pools_to_steps(const struct mmpath_pools *ps, u64 pages)
 }
 
 /*
- * Memory is divided in equal steps. How much is known to be in memory changes all the
- * time, so their size does not before there would be too many of them, or half as many.
+ * Set the size of a step. How much is known to be in memory changes all the time. So the size
+ * changes only when there would be more than MMPATH_STEPS steps, or less than half as many.
  */
 static void pools_set_step(struct mmpath_pools *ps)
 {
@@ -355,12 +359,13 @@ static void pools_set_step(struct mmpath_pools *ps)
 }
 
 /**
- * mmpath_pools_set_size() - set how much memory there is
+ * mmpath_pools_set_size() - set the size of memory
  * @ps: the pools
- * @pages: of memory
- * @pab_pages: of them those that no policy may evict, since they are in use
+ * @pages: size of memory
+ * @pab_pages: pages of memory that no policy may evict, because they are in use
  *
- * Targets are for the next epoch: until then, who gives is told by who is further above.
+ * Targets change at the end of the epoch. Until then victims still come from the pool that is
+ * furthest above its target.
  */
 void mmpath_pools_set_size(struct mmpath_pools *ps, u64 pages, u64 pab_pages)
 {
@@ -373,13 +378,13 @@ void mmpath_pools_set_size(struct mmpath_pools *ps, u64 pages, u64 pab_pages)
 		pool_resize(ps, pool);
 }
 
-/* Are there so many misses that it matters, and is no accident? */
+/* Are there enough misses to matter, and to rule out chance? */
 static bool pools_enough_misses(const struct mmpath_pools *ps, u64 misses, u64 has)
 {
 	return misses >= has >> ENOUGH_SHIFT && misses >> ps->shift >= ENOUGH_SAMPLES;
 }
 
-/* Where the pool stands: at its target, or at what it has, if that is less. */
+/* Choose LRU or MRU for a pool, at its target, or at what it has if that is less. */
 static void pool_choose(struct mmpath_pools *ps, struct mmpath_pool *pool,
 			const struct mmpath_mrc *lru, const struct mmpath_mrc *mru)
 {
@@ -402,11 +407,11 @@ static void pool_choose(struct mmpath_pools *ps, struct mmpath_pool *pool,
 }
 
 /**
- * mmpath_pools_judge() - choose the policy of a region, whose epoch is over
+ * mmpath_pools_judge() - choose the policy of a region at the end of its epoch
  * @ps: the pools
- * @key: of the region; nothing is done if it has no pool
- * @lru: its curve under LRU
- * @mru: and under MRU
+ * @key: key of the region; nothing is done if the region has no pool
+ * @lru: curve of the region under LRU
+ * @mru: curve of the region under MRU
  *
  * Chooses the policy of the region (thesis 4.3.1, "Switching Replacement Policy").
  */
@@ -418,7 +423,7 @@ void mmpath_pools_judge(struct mmpath_pools *ps, u64 key, const struct mmpath_mr
 	if (!pool || pool == ps->old || ps->size == U64_MAX)
 		return;
 	pool_choose(ps, pool, lru, mru);
-	/* of both; the one in use is what counts */
+	/* update both windows; the policy in use comes last, and sets the curve of the share */
 	mmpath_share_window(&pool->share, pool->window[!pool->mru], pool->mru ? lru : mru,
 			    ps->step, 0);
 	mmpath_share_window(&pool->share, pool->window[pool->mru], pool->mru ? mru : lru,
@@ -431,7 +436,7 @@ static bool pool_gone(const struct mmpath_pools *ps, const struct mmpath_pool *p
 	return pool != ps->old && !pool->judged && !mmpath_pool_has(pool);
 }
 
-/* What a pool must have, and may: see above. */
+/* Set the bounds of a pool, see above. */
 static void pool_set_bounds(const struct mmpath_pools *ps, struct mmpath_pool *pool)
 {
 	u64 has = mmpath_pool_has(pool);
@@ -448,10 +453,10 @@ static void pool_set_bounds(const struct mmpath_pools *ps, struct mmpath_pool *p
 }
 
 /**
- * mmpath_pools_close_epoch() - close the epoch of all regions
- * @ps: the pools; those of all regions have been judged
+ * mmpath_pools_close_epoch() - divide memory between the pools at the end of an epoch
+ * @ps: the pools; mmpath_pools_judge() was called for all regions
  *
- * Divides memory among them (thesis 4.3.1, "Allocating Memory to Regions").
+ * Thesis 4.3.1, "Allocating Memory to Regions".
  */
 void mmpath_pools_close_epoch(struct mmpath_pools *ps)
 {
@@ -484,7 +489,7 @@ void mmpath_pools_close_epoch(struct mmpath_pools *ps)
  * mmpath_pools_known() - return how many pages are known to be in memory
  * @ps: the pools
  *
- * Return: pages, not sampled ones.
+ * Return: pages, scaled up from the sample.
  */
 u64 mmpath_pools_known(const struct mmpath_pools *ps)
 {

@@ -3,21 +3,21 @@
  * Regions (thesis 4.3.1, "Selecting Regions"): big mappings, each with models
  * of its own, because a big data structure tends to be used in one way.
  *
- * A region is what one mmap() made, or the heap, or a bss. Extents say where
- * it is now:
+ * A region is what one mmap() made, or the heap, or a bss. Its extents are the
+ * ranges of addresses where it is now:
  *
  *	      region 1        region 2           region 1
  *	    |----------|  |---------------|    |----------|
  *	first         nr
  *
- * An extent is trimmed, cut in two or moved by what the program does to its
- * mappings; a region whose last extent goes is gone. What lies in no extent,
- * small mappings and stacks, belongs to the rest region, which is always
- * there. The kernel may merge mappings that are neighbours, we do not.
+ * When a program changes its mappings, extents are trimmed, cut in two or moved.
+ * A region ends with its last extent. Pages in no extent, those of small mappings
+ * and stacks, belong to the rest region, which always exists. The kernel merges
+ * mappings that are neighbours, but regions are not merged.
  *
- * So a program has as many extents as it likes, and mmap() and fork() of it
- * must not pay for them. Extents are a treap: a search tree by address, and a
- * heap by a rank that each place in the array of extents has:
+ * So a program can make very many extents, and they must not make its mmap() and
+ * fork() slow. Extents are a treap: a search tree by address, and at the same time
+ * a heap by a rank, which depends on the place in the array of extents:
  *
  *	address:  a < b < c < d < e < f		    d
  *						  /   \
@@ -25,25 +25,25 @@
  *						/ \   /
  *					       a   c e
  *
- * Ranks are as good as random, so a path has about 1.4 log2(n) extents, at
- * whatever addresses the program maps: it cannot know the ranks, which depend
- * on a seed. Two operations do it all, and each goes down one path of the
- * subtree that it is about, which is a small one as a rule:
+ * Ranks are as good as random, so a path has about 1.4 log2(n) extents, whatever
+ * the addresses are. A program cannot provoke longer paths: ranks depend on a
+ * seed that it does not know. All changes are made by two operations. Each goes
+ * down one path of a subtree, which is usually small:
  *
  *	split(tree, page)  ->  extents that begin before page, and the others
  *	join(a, b)	   ->  one tree, where all of a is before b
  *
- * To unmap is to split off what goes and to free that: O(log n + what goes).
- * Regions are in an array, too. Extents know each other and their region by
- * their places, so the copy for a child is a copy of pages.
+ * Unmapping splits off the extents of a range, and frees them: O(log n + number
+ * of extents freed). Regions are in an array, too. Extents refer to each other and
+ * to their regions by place, so the copy for a child is a copy of memory pages.
  *
- * A region costs its models only when it is touched, and there are at most
- * MMPATH_MAX_EXTENTS: what is mapped beyond them is in the rest region. A
- * record in a region is in the same extent as the last record more often than
- * not.
+ * A region has models only once it is touched. There are at most
+ * MMPATH_MAX_EXTENTS extents, and mappings beyond them are in the rest region. The
+ * extent of the last record is remembered, because the next record is mostly in
+ * the same one.
  *
- * Memory may be short at any time. Then the record that wanted some is
- * dropped, and all models are as they were; the next one tries again.
+ * An allocation may fail at any time. Then the record is dropped, the models stay
+ * as they were, and the next record tries again.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -64,7 +64,7 @@ static u64 region_extent_end(const struct mmpath_extent *e)
 	return e->first + e->nr;
 }
 
-/* Its place in the heap: a mix of all bits (the last steps of MurmurHash3). */
+/* The rank of the extent at place @i: a mix of all bits (the last steps of MurmurHash3). */
 static u32 region_extent_rank(const struct mmpath_regions *rs, u32 i)
 {
 	i ^= rs->params.seed;
@@ -115,7 +115,10 @@ static u32 region_extents_join(struct mmpath_regions *rs, u32 a, u32 b)
 	return root;
 }
 
-/* Take the first extent out of @tree, which becomes a vine on its left: O(1) for each. */
+/*
+ * Take the first extent out of @tree. Rotates the left path into a vine on the right, so that
+ * popping all extents takes O(1) for each.
+ */
 static u32 region_extents_pop(struct mmpath_regions *rs, u32 *tree)
 {
 	struct mmpath_extent *e;
@@ -133,7 +136,7 @@ static u32 region_extents_pop(struct mmpath_regions *rs, u32 *tree)
 	return i;
 }
 
-/* The first extent that ends above @page, or 0. */
+/* Return the first extent that ends above @page, or 0. */
 static u32 region_extents_at(const struct mmpath_regions *rs, u64 page)
 {
 	struct mmpath_extent *e;
@@ -151,7 +154,7 @@ static u32 region_extents_at(const struct mmpath_regions *rs, u64 page)
 	return found;
 }
 
-/* Make room for @more extents more. */
+/* Make room for @more further extents. */
 static int region_extents_reserve(struct mmpath_regions *rs, unsigned int more)
 {
 	if (rs->nr_extents + more > MMPATH_MAX_EXTENTS)
@@ -162,7 +165,7 @@ static int region_extents_reserve(struct mmpath_regions *rs, unsigned int more)
 	return 0;
 }
 
-/* Of the region at that place; place 0 is no region of an extent's. */
+/* Return the region at place @i. Place 0 is not used: the rest region has no extents. */
 static struct mmpath_region *region_at(const struct mmpath_regions *rs, u32 i)
 {
 	return mmpath_vec_at(&rs->regions, i, MMPATH_REGION_ORDER);
@@ -174,7 +177,7 @@ static struct mmpath_region *region_of(const struct mmpath_regions *rs,
 	return region_at(rs, e->region);
 }
 
-/* There is room: region_extents_reserve() was called. */
+/* Allocate an extent. The caller has called region_extents_reserve(). */
 static u32 region_extent_get(struct mmpath_regions *rs)
 {
 	u32 i = rs->free_extent;
@@ -197,7 +200,7 @@ static void region_extent_put(struct mmpath_regions *rs, u32 i)
 	rs->top_extent = 0;
 }
 
-/* Down to where it is the root of what is there. */
+/* Link extent @i into the tree: below all extents on its path that have lower ranks. */
 static void region_extent_link(struct mmpath_regions *rs, u32 i)
 {
 	struct mmpath_extent *e = region_extent_of(rs, i), *at;
@@ -223,7 +226,7 @@ static void region_extent_insert(struct mmpath_regions *rs, u64 first, u64 nr, u
 	region_extent_link(rs, i);
 }
 
-/* The extent that @page lies in, but does not begin, or NULL. */
+/* Return the extent that has @page, but does not begin with it, or NULL. */
 static struct mmpath_extent *region_extent_across(const struct mmpath_regions *rs, u64 page)
 {
 	u32 i = region_extents_at(rs, page);
@@ -232,7 +235,7 @@ static struct mmpath_extent *region_extent_across(const struct mmpath_regions *r
 	return e && e->first < page ? e : NULL;
 }
 
-/* From here on addresses may mean other regions. */
+/* Forget what is cached of the extents: they change. */
 static void region_extents_change(struct mmpath_regions *rs)
 {
 	rs->last.nr = 0;
@@ -249,7 +252,7 @@ static void region_models_destroy(struct mmpath_models *m)
 	mmpath_mrc_destroy(&m->mru_mrc);
 }
 
-/* The parameters are good: mmpath_regions_init() has looked. */
+/* mmpath_regions_init() has checked the parameters. */
 static struct mmpath_models *region_models_create(struct mmpath_regions *rs)
 {
 	const struct mmpath_region_params *p = &rs->params;
@@ -269,7 +272,7 @@ static struct mmpath_models *region_models_create(struct mmpath_regions *rs)
 	return NULL;
 }
 
-/* Returns its place, or 0 if there is no memory. */
+/* Create a region. Returns its place, or 0 without memory. */
 static u32 region_new(struct mmpath_regions *rs, enum mmpath_region_kind kind)
 {
 	u32 i = rs->free_region ?: rs->top_region + 1;
@@ -297,7 +300,7 @@ static void region_drop_models(struct mmpath_regions *rs, struct mmpath_region *
 
 	if (!m)
 		return;
-	/* what it has counted in this epoch is of accesses that are told for all */
+	/* rs->seen has the accesses of all regions, so keep what this one has counted */
 	mmpath_mrc_counted(&m->lru_mrc, &rs->lru_gone);
 	mmpath_mrc_counted(&m->mru_mrc, &rs->mru_gone);
 	region_models_destroy(m);
@@ -320,7 +323,7 @@ static void region_free(struct mmpath_regions *rs, u32 i)
 	rs->top_region = 0;
 }
 
-/* What is moved leaves its new place behind in the old one. */
+/* Move all regions to the first @nr places. The old place of a region keeps its new place. */
 static void regions_pack(struct mmpath_regions *rs, u32 nr)
 {
 	u32 to, from = rs->top_region;
@@ -335,7 +338,7 @@ static void regions_pack(struct mmpath_regions *rs, u32 nr)
 	}
 }
 
-/* Give memory back when most regions have gone. Takes a short time for each that has. */
+/* Free memory when most regions have gone. The time is bounded by the number of those. */
 static void regions_settle(struct mmpath_regions *rs)
 {
 	u32 per_leaf = 1U << (MMPATH_LEAF_SHIFT - MMPATH_REGION_ORDER);
@@ -365,7 +368,7 @@ static void region_forget(struct mmpath_region *region, u64 first, u64 nr)
 	mmpath_mru_forget(&region->models->mru, first, nr);
 }
 
-/* @nr pages from @first are not mapped any more; without any the region goes. */
+/* Unmap @nr pages from @first. Frees the region if it has no other pages. */
 static void region_shrink(struct mmpath_regions *rs, u32 i, u64 first, u64 nr)
 {
 	struct mmpath_region *region = region_at(rs, i);
@@ -378,10 +381,10 @@ static void region_shrink(struct mmpath_regions *rs, u32 i, u64 first, u64 nr)
 }
 
 /**
- * mmpath_regions_init() - make an address space with nothing but the rest region
+ * mmpath_regions_init() - initialize regions, with the rest region only
  * @rs: the regions
- * @mem: where memory comes from
- * @params: for all regions; copied
+ * @mem: allocator
+ * @params: parameters of all regions; copied
  *
  * Return: 0; -EINVAL if group_pages is no power of two, mru_pages is 0 or shift is
  * above MMPATH_MAX_SHIFT; or -ENOMEM. After an error there is nothing to destroy.
@@ -409,7 +412,7 @@ int mmpath_regions_init(struct mmpath_regions *rs, struct mmpath_mem *mem,
 }
 
 /**
- * mmpath_regions_destroy() - give back all memory
+ * mmpath_regions_destroy() - free all memory of regions
  * @rs: the regions
  */
 void mmpath_regions_destroy(struct mmpath_regions *rs)
@@ -430,15 +433,15 @@ void mmpath_regions_destroy(struct mmpath_regions *rs)
 }
 
 /**
- * mmpath_regions_copy() - copy the regions for a child process
- * @dst: of the child, just initialized
- * @src: of its parent
+ * mmpath_regions_copy() - copy regions for a child process
+ * @dst: regions of the child, just initialized
+ * @src: regions of the parent
  *
- * The same regions at the same places under the same ids; they have no models
- * before they are touched. Takes the time of copying a page for each 128 extents and each
+ * The child gets the same regions, with the same places and ids, but no models: regions have
+ * none before they are touched. The time is that of copying a page for each 128 extents and each
  * 64 regions of the parent.
  *
- * Return: 0, or -ENOMEM and there is nothing but the rest region.
+ * Return: 0, or -ENOMEM; then the child has the rest region only.
  */
 int mmpath_regions_copy(struct mmpath_regions *dst, const struct mmpath_regions *src)
 {
@@ -470,7 +473,7 @@ int mmpath_regions_copy(struct mmpath_regions *dst, const struct mmpath_regions 
 	return 0;
 }
 
-/* Does [@first, ...) go on where an extent of the heap ends? */
+/* Extend the extent of the heap that ends at @first, if there is one. */
 static bool region_extend_brk(struct mmpath_regions *rs, u64 first, u64 nr)
 {
 	u32 i = first ? region_extents_at(rs, first - 1) : 0;
@@ -488,17 +491,17 @@ static bool region_extend_brk(struct mmpath_regions *rs, u64 first, u64 nr)
 }
 
 /**
- * mmpath_regions_map() - note a mapping
+ * mmpath_regions_map() - note a new mapping
  * @rs: the regions
- * @first: its first page
- * @nr: its pages
+ * @first: first page of the mapping
+ * @nr: number of pages
  * @kind: MMPATH_REGION_MMAP or MMPATH_REGION_BRK
  *
- * What was there before is unmapped. A mapping smaller than min_pages stays in
- * the rest region, but the heap and bss have one of their own whatever their
- * size, because they grow.
+ * Unmaps what was there before. A mapping smaller than min_pages stays in the rest
+ * region. The heap and a bss have a region of their own whatever their size,
+ * because they grow.
  *
- * Return: 0; -ENOSPC if there are MMPATH_MAX_EXTENTS already, or -ENOMEM, and the
+ * Return: 0; -ENOSPC if there are MMPATH_MAX_EXTENTS already, or -ENOMEM. After an error the
  * mapping is in the rest region.
  */
 int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
@@ -521,7 +524,7 @@ int mmpath_regions_map(struct mmpath_regions *rs, u64 first, u64 nr,
 	return 0;
 }
 
-/* [@first, @end) is a hole in the middle of @e. */
+/* Make the hole [@first, @end) in the middle of @e. */
 static void region_extent_cut_out(struct mmpath_regions *rs, struct mmpath_extent *e, u64 first,
 				  u64 end)
 {
@@ -534,7 +537,7 @@ static void region_extent_cut_out(struct mmpath_regions *rs, struct mmpath_exten
 	region_shrink(rs, region, first, end - first);
 }
 
-/* What begins before @first ends there, and what ends after @end begins there. */
+/* Trim extents at the edges of [@first, @end), so that none crosses an edge. */
 static void region_extents_trim(struct mmpath_regions *rs, u64 first, u64 end)
 {
 	struct mmpath_extent *e = region_extent_across(rs, first);
@@ -554,13 +557,13 @@ static void region_extents_trim(struct mmpath_regions *rs, u64 first, u64 end)
 	}
 }
 
-/* The extents that begin in [@first, @end), a tree of their own. */
+/* Take the extents that begin in [@first, @end) out of the tree. Returns them as a tree. */
 static u32 region_extents_take(struct mmpath_regions *rs, u64 first, u64 end)
 {
 	u32 *link = &rs->root, before, others, after, taken;
 	struct mmpath_extent *e;
 
-	/* all of them are below the first that is one */
+	/* the first such extent on the path is the root of a subtree that has them all */
 	while (*link) {
 		e = region_extent_of(rs, *link);
 		if (e->first < first)
@@ -577,15 +580,13 @@ static u32 region_extents_take(struct mmpath_regions *rs, u64 first, u64 end)
 }
 
 /**
- * mmpath_regions_unmap() - note that a range was unmapped
+ * mmpath_regions_unmap() - note that a range was unmapped, and forget its pages
  * @rs: the regions
- * @first: its first page
- * @nr: its pages
+ * @first: first page of the range
+ * @nr: number of pages
  *
- * Its pages are forgotten.
- *
- * Return: 0; -ENOSPC or -ENOMEM if an extent could not be cut in two, and the hole
- * still belongs to the region.
+ * Return: 0; -ENOSPC or -ENOMEM if an extent could not be cut in two. Then the hole still
+ * belongs to the region.
  */
 int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr)
 {
@@ -606,14 +607,14 @@ int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr)
 	region_extents_change(rs);
 	if (e->first < first && region_extent_end(e) > end) {
 		err = region_extents_reserve(rs, 1);
-		e = region_extent_of(rs, i);	/* it may have moved */
+		e = region_extent_of(rs, i);	/* extents may have moved */
 		if (err)
 			region_forget(region_of(rs, e), first, nr);
 		else
 			region_extent_cut_out(rs, e, first, end);
 		return err;
 	}
-	/* as a rule it is what one mmap() made */
+	/* mostly the range is one whole extent */
 	if (e->first != first || region_extent_end(e) != end)
 		region_extents_trim(rs, first, end);
 	gone = region_extents_take(rs, first, end);
@@ -627,12 +628,12 @@ int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr)
 }
 
 /**
- * mmpath_regions_forget() - forget what was in a range that stays mapped
+ * mmpath_regions_forget() - forget the pages of a range that stays mapped
  * @rs: the regions
- * @first: its first page
- * @nr: its pages
+ * @first: first page of the range
+ * @nr: number of pages
  *
- * Its pages are forgotten. Cannot fail.
+ * Cannot fail.
  */
 void mmpath_regions_forget(struct mmpath_regions *rs, u64 first, u64 nr)
 {
@@ -651,7 +652,7 @@ void mmpath_regions_forget(struct mmpath_regions *rs, u64 first, u64 nr)
 	}
 }
 
-/* A mapping that grows or shrinks where it is. */
+/* Grow or shrink a mapping in place. */
 static int regions_resize(struct mmpath_regions *rs, u64 first, u64 nr_from, u64 nr_to)
 {
 	struct mmpath_extent *e;
@@ -676,7 +677,7 @@ static int regions_resize(struct mmpath_regions *rs, u64 first, u64 nr_from, u64
 	return mmpath_regions_map(rs, first, nr_to, MMPATH_REGION_MMAP);
 }
 
-/* Pages [@from, + @nr) of one region go to @to. Those without memory are forgotten. */
+/* Move @nr pages of a region in its models. Without memory some are forgotten. */
 static void region_move(struct mmpath_region *region, u64 from, u64 to, u64 nr)
 {
 	struct mmpath_models *m = region->models;
@@ -686,7 +687,7 @@ static void region_move(struct mmpath_region *region, u64 from, u64 to, u64 nr)
 		region->nomem |= 1;
 }
 
-/* Cut the extent across @page in two there. There is room: region_extents_reserve() was called. */
+/* Cut the extent across @page in two. The caller has called region_extents_reserve(). */
 static void region_extents_cut(struct mmpath_regions *rs, u64 page)
 {
 	struct mmpath_extent *e = region_extent_across(rs, page);
@@ -724,17 +725,17 @@ static bool region_ranges_overlap(u64 a, u64 nr_a, u64 b, u64 nr_b)
 /**
  * mmpath_regions_move() - note an mremap()
  * @rs: the regions
- * @from: old first page
- * @nr_from: old size; 0 if the mapping was doubled
- * @to: new first page; @from if it grew or shrank where it is
- * @nr_to: new size
+ * @from: first page of the old range
+ * @nr_from: old size in pages; 0 if the mapping was duplicated
+ * @to: first page of the new range; @from if the mapping grew or shrank in place
+ * @nr_to: new size in pages
  *
- * The region goes with its mapping, and its pages keep their places on the
- * stacks if their new numbers are in the sample. What was at the new place is
- * unmapped. To be called before the old range is unmapped.
+ * The region moves with its mapping, and its pages keep their places on the
+ * stacks if their new numbers are in the sample. Unmaps what was in the new range.
+ * Call this before the old range is unmapped.
  *
  * Return: 0; -EINVAL if the ranges overlap, and nothing was done; -ENOSPC or -ENOMEM
- * if an extent could not be cut in two, and the mapping is where it was.
+ * if an extent could not be cut in two, and the region stays where it was.
  */
 int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to, u64 nr_to)
 {
@@ -761,8 +762,8 @@ int mmpath_regions_move(struct mmpath_regions *rs, u64 from, u64 nr_from, u64 to
 }
 
 /**
- * mmpath_regions_measure() - find the bounds of all regions
- * @rs: the regions; sets .first and .last of those that have extents
+ * mmpath_regions_measure() - set .first and .last of all regions that have extents
+ * @rs: the regions
  */
 void mmpath_regions_measure(struct mmpath_regions *rs)
 {
@@ -787,7 +788,10 @@ void mmpath_regions_measure(struct mmpath_regions *rs)
 	rs->measured = true;
 }
 
-/* The first region in use from place *@i on, where it is; place 0 is the rest region's. */
+/*
+ * Return the first region in use from place *@i on, and set *@i to its place. Place 0 is the rest
+ * region. NULL: there is no other.
+ */
 struct mmpath_region *mmpath_regions_next(const struct mmpath_regions *rs, u32 *i)
 {
 	struct mmpath_region *region;
@@ -802,7 +806,7 @@ struct mmpath_region *mmpath_regions_next(const struct mmpath_regions *rs, u32 *
 	return NULL;
 }
 
-/* What mmpath_regions_find() does when the page is not near the last one. */
+/* Look a page up in the tree, for mmpath_regions_find(). */
 struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 {
 	u32 i = region_extents_at(rs, page);
@@ -816,8 +820,8 @@ struct mmpath_region *__mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 }
 
 /*
- * The first touch in a later burst is not counted: when the page was touched before that
- * nobody knows, but in a region that was mapped since.
+ * Count a touch. A page that is touched for the first time in a burst may have been touched in an
+ * earlier one. So its touch is not counted as cold, unless its region was mapped since.
  */
 static void region_count_touch(const struct mmpath_region *region, struct mmpath_mrc *m,
 			       s64 distance, u32 weight)
@@ -872,16 +876,15 @@ static int region_touch(struct mmpath_regions *rs, struct mmpath_region *region,
 }
 
 /**
- * mmpath_region_touch() - note the touch of a page
+ * mmpath_region_touch() - feed the touch of a page to the stacks and curves of its region
  * @rs: the regions
- * @region: its region, see mmpath_regions_find()
- * @page: its number
- * @rank: its mmpath_rank()
- * @again: it has not left the page access buffer: the touch hits with any memory there
- *	is a curve for, and is not counted; but the page belongs to the top of the stacks
+ * @region: region of the page, see mmpath_regions_find()
+ * @page: number of the page
+ * @rank: mmpath_rank() of the page
+ * @again: the page has not left the page access buffer. Its touch hits with any memory that the
+ *	curve knows, and is not counted, but the page moves to the top of the stacks.
  *
- * Feeds the stacks and the curves of its region. A record that a model finds no
- * memory for is dropped, and the model is as before.
+ * Without memory for a model the record is dropped, and the model stays as it was.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -896,12 +899,12 @@ int mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region,
 }
 
 /**
- * mmpath_regions_prefetch() - load the places of pages that mmpath_regions_touch() will get
+ * mmpath_regions_prefetch() - prefetch what mmpath_regions_touch() will need
  * @rs: the regions
- * @page: their numbers
- * @nr: how many; best in batches of MMPATH_PREFETCH
+ * @page: numbers of the pages to be touched
+ * @nr: number of pages; best in batches of MMPATH_PREFETCH
  *
- * See mmpath_stack_prefetch(). May be left out.
+ * See mmpath_stack_prefetch(). The call is optional.
  */
 void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigned int nr)
 {
@@ -919,9 +922,9 @@ void mmpath_regions_prefetch(struct mmpath_regions *rs, const u64 *page, unsigne
 }
 
 /**
- * mmpath_regions_set_shift() - sample more coarsely in all regions
+ * mmpath_regions_set_shift() - make the sample of all regions coarser
  * @rs: the regions
- * @shift: one page in 2^@shift from now on
+ * @shift: sample one page in 2^@shift from now on
  *
  * Stacks that are coarser already stay as they are.
  */
@@ -943,7 +946,7 @@ void mmpath_regions_set_shift(struct mmpath_regions *rs, unsigned int shift)
 	}
 }
 
-/* Before its stack is emptied */
+/* Called before the stack of a region is emptied. */
 static void region_note(struct mmpath_region *region)
 {
 	const struct mmpath_stack *lru = &region->models->lru;
@@ -953,11 +956,11 @@ static void region_note(struct mmpath_region *region)
 }
 
 /**
- * mmpath_regions_reset() - empty all stacks
+ * mmpath_regions_reset() - empty the stacks of all regions
  * @rs: the regions
- * @shift: one page in 2^@shift from now on, finer or coarser
+ * @shift: sample one page in 2^@shift from now on, which may be finer or coarser
  *
- * Curves stay. What is touched next may not be touched first, as after a burst.
+ * Curves stay. As after a burst, a page that is new on a stack may have been touched before.
  */
 void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift)
 {
@@ -988,11 +991,11 @@ static void region_end_burst(struct mmpath_region *region)
 }
 
 /**
- * mmpath_regions_end_burst() - close a burst in all regions, for the driver pauses
+ * mmpath_regions_end_burst() - end a burst in all regions, because the driver pauses
  * @rs: the regions
  *
- * What is on the stacks says nothing about the next burst: it is taken into
- * account as it is, and the stacks start again.
+ * The order on the stacks says nothing about the next burst. So the open intervals are
+ * counted (mmpath_mrc_censor()), and the stacks emptied.
  */
 void mmpath_regions_end_burst(struct mmpath_regions *rs)
 {
@@ -1008,7 +1011,7 @@ void mmpath_regions_end_burst(struct mmpath_regions *rs)
 
 /**
  * mmpath_regions_close_epoch() - close an epoch of all curves
- * @rs: the regions; @rs->seen tells how much of it was seen
+ * @rs: the regions; @rs->seen tells how much of the epoch was seen
  */
 void mmpath_regions_close_epoch(struct mmpath_regions *rs)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tests of the models, each against the simplest thing that is surely right.
- * Included at the end of lru_stack.c. Those in user space (tools/unit) go
- * further; these see the models as they are compiled into the kernel.
+ * Tests of the models, each against the simplest implementation that is surely
+ * right. Included at the end of lru_stack.c. The tests in user space (tools/unit)
+ * go further. These test the models as they are compiled into the kernel.
  */
 #ifndef _MM_PATH_MODELS_KUNIT_H
 #define _MM_PATH_MODELS_KUNIT_H
@@ -99,7 +99,7 @@ static void kt_stack_exact(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mem->bytes, 0);
 }
 
-/* From the bottom up, the stack is the list from its end. */
+/* Walked from the bottom up, the stack has the pages of the list from its end. */
 static void kt_stack_order(struct kunit *test)
 {
 	struct kt_naive *naive = kunit_kzalloc(test, sizeof(*naive), GFP_KERNEL);
@@ -144,7 +144,7 @@ static void kt_stack_move(struct kunit *test)
 	mmpath_stack_destroy(&s);
 }
 
-/* A limit: memory is bounded, and the sample is one page in 2^shift. */
+/* With a limit, memory is bounded, and the sample is one page in 2^shift. */
 static void kt_stack_limit(struct kunit *test)
 {
 	struct mmpath_mem *mem = kt_mem(test);
@@ -164,7 +164,7 @@ static void kt_stack_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sampled, s.nr_pages);
 	for (page = 0; !mmpath_sampled(page, s.shift); page++)
 		;
-	/* the loop's distance, up to the sample's grain */
+	/* the distance of the loop, as exact as the sample is */
 	KUNIT_EXPECT_EQ(test, mmpath_stack_touch(&s, page),
 			(s64)(s.nr_pages - 1) << s.shift);
 	mmpath_stack_destroy(&s);
@@ -191,7 +191,7 @@ static void kt_sample(struct kunit *test)
 	}
 }
 
-/* MRU with a memory of this many pages, simulated: does each touch hit? */
+/* A simulation of MRU in a memory of this size: does the touch hit? */
 struct kt_mru {
 	bool in[KT_PAGES];
 	u64 last;
@@ -292,7 +292,7 @@ static void kt_mrc_doubling(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mem->bytes, 0);
 }
 
-/* An epoch counts once in its own column and in all, and decays in the third. */
+/* An epoch counts fully in MMPATH_MRC_EPOCH and _TOTAL, and decays in _RECENT. */
 static void kt_mrc_epochs(struct kunit *test)
 {
 	struct mmpath_mrc m;
@@ -314,7 +314,7 @@ static void kt_mrc_epochs(struct kunit *test)
 	mmpath_mrc_destroy(&m);
 }
 
-/* Memory that is kept to a size: does each touch hit? Returns misses. */
+/* Touch pages in a memory of a fixed size. Returns the number of misses. */
 static int kt_lirs_run(struct kunit *test, struct mmpath_lirs *l, int pages, int touches)
 {
 	int i, misses = 0;
@@ -349,7 +349,7 @@ static void kt_lirs_loop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mem->bytes, 0);
 }
 
-/* With all of memory for HIR pages the victim is the last of the list. */
+/* With all of memory for HIR pages, the victim is the last page of the list, as in LRU. */
 static void kt_lirs_lru(struct kunit *test)
 {
 	struct kt_naive *naive = kunit_kzalloc(test, sizeof(*naive), GFP_KERNEL);
@@ -375,7 +375,7 @@ static void kt_lirs_lru(struct kunit *test)
 	mmpath_lirs_destroy(&l);
 }
 
-/* What the kernel does by itself: evict others, fail to evict, unmap, remap. */
+/* Changes made by the kernel: it evicts other pages, fails to evict, unmaps, remaps. */
 static void kt_lirs_changes(struct kunit *test)
 {
 	struct mmpath_mem *mem = kt_mem(test);
@@ -425,7 +425,7 @@ static void kt_contest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mmpath_contest_winner(c), MMPATH_POLICY_LIRS);
 	KUNIT_EXPECT_LE(test, mem->bytes, 5 * (200 * 40 + 4096));
 	mmpath_contest_reset(c, 0);
-	/* each page twice, the second time after 500 others: only LRU has them still */
+	/* each page twice, the second time after 500 others: only LRU still has it */
 	for (page = 0; page < 40000; page++) {
 		mmpath_contest_touch(c, 10000 + page);
 		mmpath_contest_touch(c, 10000 + page - min(page, 500ULL));
@@ -527,7 +527,7 @@ static void kt_regions_move(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&a->models->lru), 50);
 	mmpath_regions_touch(&rs, 1000);
 	KUNIT_EXPECT_EQ(test, mmpath_mrc_cold(&a->models->lru_mrc, MMPATH_MRC_TOTAL), 50);
-	/* where it is */
+	/* grow in place */
 	KUNIT_EXPECT_EQ(test, mmpath_regions_move(&rs, 1000, 80, 1000, 200), 0);
 	KUNIT_EXPECT_EQ(test, a->nr_mapped, 200);
 	kt_regions_end(test, &rs);
@@ -554,7 +554,7 @@ static void kt_regions_copy(struct kunit *test)
 	kt_regions_end(test, &rs);
 }
 
-/* One whose misses fall by 10 a step, up to 60, and one that nothing helps */
+/* One share's misses fall by 10 a step, up to 60. Memory does not help the other one. */
 static void kt_divide(struct kunit *test)
 {
 	struct mmpath_share *s[2];
