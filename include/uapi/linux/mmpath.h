@@ -9,21 +9,21 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* What an event tells */
+/* .type of an event */
 #define MMPATH_EVENT_ACCESS	0	/* a page was touched */
 #define MMPATH_EVENT_LOST	1	/* the reader was slow: .addr records are missing */
 
-/* in .flags */
+/* .flags of an event */
 #define MMPATH_ACCESS_WRITE	1
-#define MMPATH_ACCESS_AGAIN	2	/* hardware: of a page that is still hot; not counted */
+#define MMPATH_ACCESS_AGAIN	2	/* by hardware: the page is still hot; not counted */
 
 /**
- * struct mmpath_event - what read() on a recording session returns, and what
- *			 write() replays
- * @addr: address of the page touched; for a huge page that of its first byte
- * @pid: process, in the PID namespace of who started the recording; 0 if not known there
+ * struct mmpath_event - an event that read() returns and write() replays
+ * @addr: address of the page that was touched; for a huge page the address of its first byte
+ * @pid: process, in the PID namespace of the task that started the recording; 0 if it is not
+ *	visible there
  * @type: MMPATH_EVENT_*
- * @order: the access stands for 2^order pages
+ * @order: the access is to 2^order pages
  * @flags: MMPATH_ACCESS_*
  */
 struct mmpath_event {
@@ -34,7 +34,7 @@ struct mmpath_event {
 	__u16 flags;
 };
 
-/* Texts of a session, as in the cgroup files memory.path.* */
+/* Views of a session: texts like those of the cgroup files memory.path.* */
 #define MMPATH_VIEW_MRC		0
 #define MMPATH_VIEW_REGIONS	1
 #define MMPATH_VIEW_REGION_MRC	2
@@ -43,9 +43,9 @@ struct mmpath_event {
 #define MMPATH_IOC		0xb8
 /* Track the process of a pidfd, and its children, until the session ends. */
 #define MMPATH_IOC_TRACK	_IOW(MMPATH_IOC, 0, __s32)
-/* Returns a file descriptor to read one MMPATH_VIEW_* from. */
+/* Return a file descriptor from which a view (MMPATH_VIEW_*) can be read. */
 #define MMPATH_IOC_VIEW		_IOW(MMPATH_IOC, 1, __u32)
-/* From now on read() returns events. */
+/* Start recording: read() returns events from now on. */
 #define MMPATH_IOC_RECORD	_IO(MMPATH_IOC, 2)
 
 #endif /* _UAPI_LINUX_MMPATH_H */

@@ -13,22 +13,22 @@
 #define VPATH_VERSION		1
 
 #define VPATH_MAX_UNITS		64
-#define VPATH_PAGE_SHIFT	12		/* of the device, whatever the guest's is */
+#define VPATH_PAGE_SHIFT	12		/* of the device, and not that of the guest */
 #define VPATH_UNIT_OFFSET	4096
 #define VPATH_UNIT_STRIDE	4096
 
 /**
  * struct vpath_device - the first page of the BAR, written by the device at reset
  * @magic: VPATH_MAGIC, the last word to be written
- * @version: VPATH_VERSION; a driver that does not know it must not go on
- * @units: how many units there are, one for each CPU
- * @log_entries: records in the log of each unit, a power of two
- * @log_offset: of the log of unit 0, bytes from the start of the BAR
- * @log_stride: from one unit's log to the next's, bytes
- * @max_tlb_entries: largest value of that register
- * @max_pab_entries: likewise
- * @max_filter_entries: likewise
- * @unit: the answer to VPATH_IDENTIFY: the number of the unit that was asked
+ * @version: VPATH_VERSION; a driver must not use a device with an unknown version
+ * @units: number of units, one for each CPU
+ * @log_entries: size of the log of each unit in records, a power of two
+ * @log_offset: offset of the log of unit 0 in the BAR, bytes
+ * @log_stride: distance between the logs of two units, bytes
+ * @max_tlb_entries: largest value of the register tlb_entries
+ * @max_pab_entries: largest value of the register pab_entries
+ * @max_filter_entries: largest value of the register filter_entries
+ * @unit: answer to VPATH_IDENTIFY: the number of the unit that was asked
  */
 struct vpath_device {
 	__u32 magic;
@@ -45,26 +45,26 @@ struct vpath_device {
 
 /* .control */
 #define VPATH_ENABLE		(1U << 0)	/* the unit looks at accesses */
-#define VPATH_INTERRUPT		(1U << 1)	/* it rings when .threshold is reached */
+#define VPATH_INTERRUPT		(1U << 1)	/* interrupt when .threshold is reached */
 #define VPATH_TAGGED_TLB	(1U << 2)	/* a new context does not flush the TLB */
 
-/* .status: what became of the last VPATH_SYNC */
+/* .status: result of the last VPATH_SYNC */
 #define VPATH_OK		0
 #define VPATH_BAD_GEOMETRY	1	/* the unit stays as it was */
-#define VPATH_BAD_CONTROL	2	/* likewise */
+#define VPATH_BAD_CONTROL	2	/* the unit stays as it was */
 
 /**
- * struct vpath_counters - since reset, written by the device
- * @accesses: to another page than the access before, by an enabled context
- * @tlb_misses: of them, those that missed the TLB
- * @pab_misses: of them, those that missed the page access buffer
- * @filter_misses: of them, those that missed the associative filter
- * @relogged: entries of the PAB that have come up for being logged again
- * @unsampled: records held back by .sample_shift
- * @paused: records held back by the duty cycle
- * @logged: records in the log
- * @overflowed: records lost since the log was full
- * @interrupts: rung
+ * struct vpath_counters - counts since reset, written by the device
+ * @accesses: accesses to another page than the one before, by an enabled context
+ * @tlb_misses: number of @accesses that missed the TLB
+ * @pab_misses: number of @tlb_misses that missed the page access buffer
+ * @filter_misses: number of @pab_misses that missed the associative filter
+ * @relogged: entries of the PAB that were due to be logged again
+ * @unsampled: records not logged because of .sample_shift
+ * @paused: records not logged because of the duty cycle
+ * @logged: records written to the log
+ * @overflowed: records lost because the log was full
+ * @interrupts: interrupts sent
  * @ignored: commands that were unknown or came from user mode
  */
 struct vpath_counters {
@@ -83,30 +83,30 @@ struct vpath_counters {
 
 /**
  * struct vpath_unit - the registers of one CPU's unit
- * @control: VPATH_ENABLE and so on; this and what follows is taken over by the
- *	command VPATH_SYNC, given on that CPU
+ * @control: VPATH_ENABLE and so on. This and the following registers take effect with the
+ *	command VPATH_SYNC, given on that CPU.
  * @tlb_entries: 1 to max_tlb_entries, a power of two
  * @tlb_ways: a power of two, at most @tlb_entries
  * @pab_entries: 128 to max_pab_entries, a power of two
  * @pab_ways: a power of two, at most @pab_entries
  * @filter_entries: 0 to max_filter_entries
- * @relog: an entry is logged again after so many insertions into its set; 0: never
- * @sample_shift: log one page of 2^@sample_shift
- * @duty_on: log for so many accesses ...
- * @duty_period: ... of so many; 0: always
- * @only_context: look at this context alone; 0: at all
- * @threshold: records in the log at which the unit rings
- * @context: number of the context that runs on this CPU, 0: none; taken over by
- *	VPATH_SYNC and by VPATH_CONTEXT
+ * @relog: number of insertions into its set after which an entry is logged again; 0: never
+ * @sample_shift: log one page in 2^@sample_shift
+ * @duty_on: log the first @duty_on accesses of each @duty_period
+ * @duty_period: length of the duty cycle in accesses; 0: log always
+ * @only_context: number of the only context to track; 0: track all
+ * @threshold: number of records in the log at which the unit sends an interrupt
+ * @context: number of the context that runs on this CPU, 0: none. Takes effect with
+ *	VPATH_SYNC and with VPATH_CONTEXT.
  * @lookup_page: number of the page that VPATH_LOOKUP asks for
- * @lookup_context: its context
- * @tail: of the log, written by the driver: records it has read, modulo 2^32
+ * @lookup_context: number of the context that VPATH_LOOKUP asks for
+ * @tail: records of the log that the driver has read, modulo 2^32; written by the driver
  * @reserved: 0
- * @status: of the last VPATH_SYNC
- * @lookup_result: of the last VPATH_LOOKUP: 1 if the page is in the PAB
- * @head: of the log, written by the device: records it has written, modulo 2^32
+ * @status: result of the last VPATH_SYNC
+ * @lookup_result: result of the last VPATH_LOOKUP: 1 if the page is in the PAB
+ * @head: records that the device has written to the log, modulo 2^32; written by the device
  * @reserved2: 0
- * @counters: see there
+ * @counters: counts since reset
  */
 struct vpath_unit {
 	/* written by the driver */
@@ -135,19 +135,19 @@ struct vpath_unit {
 	struct vpath_counters counters;
 };
 
-/* In the low bits of a record's address */
+/* Low bits of a record's address */
 #define VPATH_RECORD_WRITE	(1U << 0)
 #define VPATH_RECORD_ORDER	1		/* shift; 5 bits */
-#define VPATH_RECORD_KERNEL	(1U << 6)	/* the access was the kernel's */
+#define VPATH_RECORD_KERNEL	(1U << 6)	/* the kernel made the access */
 #define VPATH_RECORD_RESUMED	(1U << 7)	/* no access: the duty cycle had paused */
-#define VPATH_RECORD_AGAIN	(1U << 8)	/* .relog: it has been in the PAB since */
+#define VPATH_RECORD_AGAIN	(1U << 8)	/* .relog: the page was in the PAB since */
 #define VPATH_RECORD_FLAGS	0xfffU
 
 /**
  * struct vpath_record - an entry of the log
- * @addr: of the page, and VPATH_RECORD_* below it
- * @context: whose page
- * @stamp: counts the records of all units, modulo 2^32: their order
+ * @addr: address of the page, and VPATH_RECORD_* in the bits below
+ * @context: number of the context that accessed the page
+ * @stamp: number of the record among those of all units, modulo 2^32; gives their order
  */
 struct vpath_record {
 	__u64 addr;
@@ -156,14 +156,14 @@ struct vpath_record {
 };
 
 /*
- * Commands: no-operations to a CPU without the device, obeyed by the unit of the
- * CPU that executes them before the next instruction. Those below VPATH_MARK are
- * for the kernel alone. An instruction is nopl VPATH_COMMAND(n)(%rax).
+ * Commands are instructions, nopl VPATH_COMMAND(n)(%rax), which do nothing on a CPU
+ * without the device. The unit of the CPU that executes one carries it out before the
+ * next instruction. Commands below VPATH_MARK are for the kernel only.
  */
 #define VPATH_COMMAND(n)	(0x50415400 + (n))
-#define VPATH_SYNC		0	/* take over the registers */
-#define VPATH_CONTEXT		1	/* take over .context */
-#define VPATH_LOOKUP		2	/* answer .lookup_page */
+#define VPATH_SYNC		0	/* let all registers take effect */
+#define VPATH_CONTEXT		1	/* let .context take effect */
+#define VPATH_LOOKUP		2	/* look up .lookup_page in the PAB */
 #define VPATH_IDENTIFY		3	/* write the unit's number into vpath_device.unit */
 #define VPATH_RESET		4	/* empty TLB, PAB and filter; clear the counters */
 #define VPATH_MARK		64	/* .. 127: a mark in the ground truth; any mode */
