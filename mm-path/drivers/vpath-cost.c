@@ -159,14 +159,14 @@ static void vpath_thin(struct mmpath_ctx *ctx, unsigned int times)
 }
 
 /**
- * mmpath_vpath_judge() - lower the cost of a context early if the epoch is too expensive
+ * mmpath_vpath_check_cost() - lower the cost of a context early if the epoch is too expensive
  * @ctx: context that has just been charged for a drain
  *
  * Does nothing before half of what an epoch may cost is used up: the behaviour of a program over
  * a few milliseconds says little about the epoch.
  * Context: under drain_lock.
  */
-void mmpath_vpath_judge(struct mmpath_ctx *ctx)
+void mmpath_vpath_check_cost(struct mmpath_ctx *ctx)
 {
 	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10, permille;
 	struct vpath_ctx *v = ctx->drv_data;

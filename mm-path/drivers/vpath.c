@@ -162,11 +162,11 @@ static void vpath_break(const char *why)
 #define VPATH_FREE_EVERY	1024U	/* records */
 
 /* No record has this number: it takes more than 32 bits. */
-#define VPATH_NOBODY	(1ULL << 32)
+#define VPATH_NO_CONTEXT	BIT_ULL(32)
 
 struct vpath_drain {
 	struct mmpath_ctx *ctx;		/* of the last record */
-	u64 number;			/* of @ctx, VPATH_NOBODY without one */
+	u64 number;			/* of @ctx, VPATH_NO_CONTEXT without one */
 	u64 since;			/* local_clock() up to which contexts were charged */
 	unsigned int fed;		/* records that were not charged yet */
 	unsigned int nr;		/* records in @batch */
@@ -204,7 +204,7 @@ static void vpath_charge(struct vpath_drain *d)
 		atomic64_add(now - d->since, &d->ctx->hook_ns);
 		if (current->mm == d->ctx->mm)
 			WRITE_ONCE(v->inside_ns, v->inside_ns + now - d->since);
-		mmpath_vpath_judge(d->ctx);
+		mmpath_vpath_check_cost(d->ctx);
 	}
 	d->fed = 0;
 	d->since = now;
@@ -214,7 +214,7 @@ static void vpath_find(struct vpath_drain *d, u32 number)
 {
 	vpath_charge(d);
 	d->ctx = xa_load(&vpath.ctxs, number);
-	d->number = d->ctx ? number : VPATH_NOBODY;
+	d->number = d->ctx ? number : VPATH_NO_CONTEXT;
 	if (!number || number > vpath.most)
 		vpath_break("a record has a number that no context ever had");
 }
@@ -341,7 +341,7 @@ static void vpath_drain_one(struct vpath_drain *d, struct vpath_log *log, u32 li
 
 static void __vpath_drain(void)
 {
-	struct vpath_drain d = { .since = local_clock(), .number = VPATH_NOBODY };
+	struct vpath_drain d = { .since = local_clock(), .number = VPATH_NO_CONTEXT };
 	struct vpath_log *log;
 	u32 limit;
 

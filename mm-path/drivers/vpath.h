@@ -88,7 +88,7 @@ void mmpath_vpath_tell_cpus(void);
 /* vpath-cost.c */
 void mmpath_vpath_begin_cost(struct mmpath_ctx *ctx);
 void mmpath_vpath_end_cost(struct mmpath_ctx *ctx);
-void mmpath_vpath_judge(struct mmpath_ctx *ctx);
+void mmpath_vpath_check_cost(struct mmpath_ctx *ctx);
 void mmpath_vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early);
 void mmpath_vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm);
 

@@ -173,10 +173,10 @@ static void kt_cost_coarser(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, ULONG_MAX, 0, UINT_MAX), MMPATH_MAX_SHIFT);
 }
 
-static void kt_cost_judge(struct kt_cost *kt)
+static void kt_cost_check(struct kt_cost *kt)
 {
 	mutex_lock(&mmpath_vpath_drain_lock);
-	mmpath_vpath_judge(&kt->ctx);
+	mmpath_vpath_check_cost(&kt->ctx);
 	mutex_unlock(&mmpath_vpath_drain_lock);
 }
 
@@ -189,19 +189,19 @@ static void kt_cost_choked(struct kunit *test)
 	kt->ctx.kicked = true;	/* keeps the worker away */
 	kt->v.seen = vpath_now(kt->ctx.mm);
 	atomic64_set(&kt->ctx.hook_ns, allowed_ns / 2);
-	kt_cost_judge(kt);
+	kt_cost_check(kt);
 	KUNIT_EXPECT_FALSE(test, kt->v.choked);
 	atomic64_set(&kt->ctx.hook_ns, 2 * allowed_ns);
-	kt_cost_judge(kt);
+	kt_cost_check(kt);
 	KUNIT_EXPECT_TRUE(test, kt->v.choked);
 	/* a drain that has made the sample coarser may cost twice as much again */
 	kt->v.choked = false;
 	kt->v.thinned = 2 * allowed_ns;
 	atomic64_set(&kt->ctx.hook_ns, 4 * allowed_ns - 1);
-	kt_cost_judge(kt);
+	kt_cost_check(kt);
 	KUNIT_EXPECT_FALSE(test, kt->v.choked);
 	atomic64_set(&kt->ctx.hook_ns, 4 * allowed_ns);
-	kt_cost_judge(kt);
+	kt_cost_check(kt);
 	KUNIT_EXPECT_TRUE(test, kt->v.choked);
 }
 

@@ -169,7 +169,7 @@ static void kt_vpath_first_lie(struct kunit *test)
 	struct kt_vpath *kt = kt_vpath_init(test);
 
 	kt->drain.ctx = NULL;
-	kt->drain.number = VPATH_NOBODY;
+	kt->drain.number = VPATH_NO_CONTEXT;
 	kt_vpath_log(0, 1 << VPATH_PAGE_SHIFT, 0, 0);
 	kt_vpath_drain(kt);
 	KUNIT_EXPECT_TRUE(test, vpath.broken);
