@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The user interface: every file is there, with its mode and default; bad input
- * is refused with the error that is documented and changes nothing; what can be
- * read can be parsed. See Documentation/ABI/testing/.
+ * The user interface: every file exists, with its mode and default. Bad input gives
+ * the documented error and changes nothing. Every file that can be read can be
+ * parsed. See Documentation/ABI/testing/.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "path_util.h"
 
-/* @min to @max are good; @pow2: only powers of two, the others are EINVAL */
+/* @min to @max are valid; @pow2: only powers of two, others are -EINVAL */
 struct number {
 	const char *knob;
 	long long value, min, max;
@@ -43,7 +43,7 @@ static const char * const told[] = {
 static const struct {
 	const char *name;
 	mode_t mode;
-	bool always;		/* has something to say without tracking */
+	bool always;		/* can be read without tracking */
 } cgroup_files[] = {
 	{ "memory.path.track", 0644, true }, { "memory.path.mrc", 0644 },
 	{ "memory.path.regions", 0444 }, { "memory.path.region_mrc", 0444 },
@@ -206,7 +206,7 @@ static void test_driver(void)
 			 "driver: list, switch, unknown\n");
 }
 
-/* Words that are documented, @must among them */
+/* Does the file have only documented words, including @must? */
 static bool caps_have(const char *driver, const char *must)
 {
 	static const char known[] = " complete sampled burst hardware software ";

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is the curve right? A program touches pages in an order that we know, and we
- * compute the curve of that order ourselves, with Mattson's algorithm. The
- * measure is the mean over all sizes M, from what the page access buffer holds
- * to the footprint, of
+ * Is the curve right? A program touches pages in a known order. The true curve of
+ * that order is computed here with Mattson's algorithm. The error is the mean over
+ * all sizes M, from the size of the page access buffer to the footprint, of
  *
  *	|predicted(M) - true(M)| / true(size of the PAB)
  *
- * with a footprint of 32 times the PAB at least; the PAB of huge pages has eight of
- * them, whatever its size, and the footprint is four times that. It must be 0.02 or
- * less, with small and with huge pages. A huge page counts for all its small ones: the
- * string is then one of huge pages. Pages of 64 KiB (mTHP) are mapped page by
- * page, and count as small ones.
+ * with a footprint of at least 32 times the PAB. (The PAB of huge pages has eight
+ * entries whatever its size, and the footprint is four times that.) The error must be
+ * 0.02 or less, with small and with huge pages. A huge page counts for all its small
+ * pages, so the string is then one of huge pages. Pages of 64 KiB (mTHP) are mapped
+ * page by page, and count as small ones.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -136,7 +135,7 @@ static void reference(const struct run *r, struct path_mattson *m)
 		path_mattson_touch(m, r->string->next(i, r->pages, r->touches, &state));
 }
 
-/* What the kernel's curve has and ours has not: the program's other pages. */
+/* What the kernel's curve has and the true one has not: the program's other pages. */
 static double curve_error(const struct run *r, const struct path_curve *c,
 			  const struct path_mattson *m, size_t from)
 {
@@ -235,14 +234,14 @@ int main(void)
 	path_save(PATH_MTHP "enabled");
 	path_exact(PAB);
 	path_set(PATH_EMUL "filter_entries", "%u", FILTER);
-	/* a record of a huge page takes its time: leave room for those behind it */
+	/* records of huge pages take long to drain: leave room for those behind them */
 	path_set(PATH_EMUL "log_entries", "16384");
 	path_write(PATH_THP, "never");
 	test_all(SMALL);
 	path_write(PATH_MTHP "enabled", "always");
 	test_all(MEDIUM);
 	path_write(PATH_MTHP "enabled", "never");
-	/* huge pages do not pass the filter: of any size, it changes nothing */
+	/* huge pages bypass the filter, so its size changes nothing */
 	path_set(PATH_EMUL "filter_entries", "64");
 	path_write(PATH_THP, "always");
 	test_all(LARGE);

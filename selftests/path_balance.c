@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * memory.path.balance: who has to give up memory. Programs count in their pages and
- * check them. What a mode is worth is told from pages that came back, and compared in
- * virtual time only.
+ * memory.path.balance: from which child reclaim takes memory. Programs count in their pages
+ * and check them. The worth of a mode is measured by refaults, and compared in virtual time
+ * only.
  *
  * usage: path_balance [emul|vpath [worth]]	(the driver; with "worth", virtual time)
  */
@@ -25,7 +25,7 @@
 #define MOST_CHILDREN	64
 #define SECONDS		180
 #define EPOCH_MS	"100"
-#define NEW_EPOCHS	12	/* after which something is known of a child, and more */
+#define NEW_EPOCHS	12	/* more than it takes until the curve of a child is known */
 
 /* Shared with all programs */
 struct shared {
@@ -54,7 +54,7 @@ struct job {
 	unsigned long touches;
 	unsigned long work;		/* instructions, about, for each touch */
 	bool loop, locked, pinned;
-	size_t told;			/* with driver replay: it tells of so few of its pages */
+	size_t told;			/* with driver replay: number of pages that it reports */
 };
 
 static int use(void *arg)
@@ -83,7 +83,7 @@ static int use(void *arg)
 	return wrong ? KSFT_FAIL : KSFT_PASS;
 }
 
-/* Touches pages at random until it is told to stop, and tells driver replay of it, or lies. */
+/* Touch pages at random until told to stop, and report all or few of them to driver replay. */
 static int tell(void *arg)
 {
 	const struct job *job = arg;
@@ -99,7 +99,7 @@ static int tell(void *arg)
 		page = path_rand(&seed) % job->pages;
 		wrong += *path_word(p, page) != 1;
 		ev[i % 64].addr = (unsigned long)p + (job->told ? i % job->told : page) * PAGE;
-		/* it may not be tracked yet */
+		/* the program may not be tracked yet */
 		if (i % 64 == 63 && write(dev, ev, sizeof(ev)) != (ssize_t)sizeof(ev) &&
 		    errno != ESRCH)
 			wrong++;
@@ -109,7 +109,7 @@ static int tell(void *arg)
 	return wrong ? KSFT_FAIL : KSFT_PASS;
 }
 
-/* In a pipe, from which nobody reads: reclaim finds them, and cannot free them. */
+/* Put pages into a pipe without a reader: reclaim finds them, and cannot free them. */
 static bool pin(char *p, size_t pages)
 {
 	struct iovec all = { p, pages * PAGE };
@@ -119,7 +119,7 @@ static bool pin(char *p, size_t pages)
 	       vmsplice(ends[1], &all, 1, 0) == (ssize_t)all.iov_len;
 }
 
-/* Has its pages, and does nothing with them. */
+/* Hold pages, and do nothing with them. */
 static int hold(void *arg)
 {
 	const struct job *job = arg;
@@ -159,7 +159,7 @@ static bool finish(const pid_t *pid, size_t nr)
 	return good && path_eq(shared->wrong, 0);
 }
 
-/* Cgroups: a parent with so much memory, and two children */
+/* Cgroups: a parent with a limit, and two children */
 
 struct family {
 	char *top, *a, *b;
@@ -222,7 +222,7 @@ static bool balance(const struct family *f, const char *mode)
 	return !path_cg_write(f->top, "memory.path.balance", mode);
 }
 
-/* Until there have been @more epochs: 1 at a time, so that a slow machine has its time. */
+/* Wait for @more epochs, one at a time, so that each has its time on a slow machine. */
 static bool wait_epochs(const struct family *f, long long more)
 {
 	long long now = stat_of(f, "epochs"), until = now + more, last = now;
@@ -328,7 +328,7 @@ static void test_files(void)
 
 /* Targets */
 
-/* All that is not left to others is shared out; that takes longer if an epoch was late. */
+/* Wait until the targets share all that others do not have. It takes longer after a late epoch. */
 static bool wait_shared_out(struct family *f, long long bytes)
 {
 	int i;
@@ -361,7 +361,7 @@ static void test_targets(void)
 			 path_le(target(f.a) + target(f.b), 16LL * (long long)MIB) &&
 			 path_eq(stat_of(&f, "children"), 2),
 			 "with one there are targets\n");
-	/* more than any curve is long, in very large steps */
+	/* a limit beyond the end of any curve, with very large steps */
 	path_cg_write(f.top, "memory.max", "4E");
 	good = path_true(wait_epochs(&f, 2));
 	path_cg_write(f.top, "memory.max", "16M");
@@ -376,7 +376,7 @@ static void test_targets(void)
 	family_remove(&f);
 }
 
-/* It is idle, and would have to give all it has. */
+/* The child is idle, and would have to give all its memory. */
 static void test_protected(const char *file)
 {
 	struct job idle = { 1024 }, busy = { 3072 };
@@ -401,7 +401,7 @@ static void test_protected(const char *file)
 	family_remove(&f);
 }
 
-/* Clean pages of the disk that is swapped to: reclaim neither writes them nor waits for them. */
+/* Clean pages of the swap disk: reclaim neither writes them nor waits for them. */
 struct clean {
 	size_t pages, from;
 };
@@ -417,7 +417,7 @@ static int open_disk(void)
 	return fd;
 }
 
-/* Reads them, and holds on until it is told to stop. */
+/* Read them, and hold on until told to stop. */
 static int hold_clean(void *arg)
 {
 	const struct clean *clean = arg;
@@ -435,7 +435,7 @@ static int hold_clean(void *arg)
 	return good ? KSFT_PASS : KSFT_FAIL;
 }
 
-/* How many of them are in memory: exact, which memory.stat is not at once */
+/* How many of them are in memory, exactly: memory.stat may lag behind */
 static long in_memory(const struct clean *clean)
 {
 	unsigned char *in = calloc(1, clean->pages);
@@ -461,7 +461,7 @@ static long long excess(const char *cg)
 	return to < 0 ? 0 : key(cg, "memory.path.target", "usage") - to;
 }
 
-/* Until it has so much more than it should have */
+/* Wait until a cgroup is this far above its target. */
 static bool wait_excess(const struct family *f, const char *cg, long long bytes)
 {
 	int i;
@@ -471,7 +471,7 @@ static bool wait_excess(const struct family *f, const char *cg, long long bytes)
 	return path_ge(excess(cg), bytes);
 }
 
-/* Takes as much from all of them together. Who has no clean pages has nothing to give. */
+/* Reclaim as much from all of them together. Only clean pages can be reclaimed. */
 static bool reclaim_clean(const struct family *f, const char *bytes)
 {
 	char word[64];
@@ -480,7 +480,10 @@ static bool reclaim_clean(const struct family *f, const char *bytes)
 	return path_eq(path_cg_write(f->top, "memory.reclaim", word), 0);
 }
 
-/* What has too much has nothing to give, memory.low keeps all of another, a third is spared. */
+/*
+ * The child above its target has nothing reclaimable, memory.low protects all of another, and a
+ * third is skipped.
+ */
 static void test_spared_before_low(void)
 {
 	struct job rich = { 1024 }, low = { 512 };
@@ -511,8 +514,8 @@ static void test_spared_before_low(void)
 }
 
 /*
- * memory.low promises more than there is. One child keeps what it has above its target; the
- * next one that has too much is to give then, and not one that is spared.
+ * memory.low protects more than there is. One child keeps what it has above its target. Then
+ * reclaim takes from the next child above its target, and not from one that it skips.
  */
 static void test_protected_excess(void)
 {
@@ -550,7 +553,7 @@ static void test_protected_excess(void)
 	family_remove(&f);
 }
 
-/* It would have all there is. @over: bytes that it may be charged before it has to give */
+/* A child would get all memory. @over: bytes above its target before reclaim takes from it */
 static void test_own_limit(const char *file, long long over)
 {
 	struct job idle = { 512 }, busy = { 3072 };
@@ -582,7 +585,7 @@ static void test_own_limit(const char *file, long long over)
 	family_remove(&f);
 }
 
-/* Until @f->a is left what it has, for nothing could be taken from it */
+/* Wait until @f->a keeps what it has, because nothing could be reclaimed from it. */
 static bool wait_stuck(const struct family *f)
 {
 	int i;
@@ -595,9 +598,9 @@ static bool wait_stuck(const struct family *f)
 }
 
 /*
- * It is idle too, and cannot give anything: the other must not die of that. Of locked
- * pages that is known before anybody asks. Of others it is if they were asked for often
- * enough in one epoch: it has to be long for that.
+ * The child is idle, and nothing can be reclaimed from it. The other child must not be killed
+ * because of that. Of locked pages that is known before reclaim tries. Of other pages it is
+ * known when reclaim has tried often enough in one epoch, which must be long for that.
  */
 static void test_cannot_give(struct job idle, const char *what)
 {
@@ -627,12 +630,12 @@ static void test_cannot_give(struct job idle, const char *what)
 }
 
 /*
- * An empty child needs no swap. One that has soon more than its target, which grows by some
- * steps of 16 pages an epoch, is held up: no epoch may be short beside the time that takes.
+ * An empty child needs no swap. A program that is soon above its target, which grows by some
+ * steps of 16 pages an epoch, is slowed down. So epochs must not be short compared to that.
  */
 static void test_no_swap(void)
 {
-	/* two that have more than half of it, and each of them less than who is to be killed */
+	/* two that together have more than half of it, and each less than the one to be killed */
 	struct job idle = { 560 }, greedy = { 4096, 1 };
 	bool off = path_swap_off(), good;
 	struct family f;
@@ -659,7 +662,7 @@ static void test_no_swap(void)
 	family_remove(&f);
 }
 
-/* Nobody's balance: children of a child, and one that has no curve */
+/* Not balanced: children of a child, and a child without a curve */
 static void test_others(void)
 {
 	struct job job = { 400, .work = 5000, .loop = true };
@@ -688,7 +691,7 @@ static void test_others(void)
 	family_remove(&f);
 }
 
-/* Of 4 MiB, what @idle has left when @busy wants more than there is; @c is not tracked. */
+/* What @idle has left of 4 MiB when @busy wants more than there is. @c is not tracked. */
 static long long left_to(const struct family *f, const char *idle, const char *busy, const char *c)
 {
 	struct job little = { 1024 }, few = { 256, .work = 20000 }, much = { 3072, .work = 5000 };
@@ -699,7 +702,7 @@ static long long left_to(const struct family *f, const char *idle, const char *b
 	begin();
 	balance(f, "none");
 	pid[0] = path_spawn(idle, hold, &little);
-	/* something has to be known of it, or it competes as ever */
+	/* its curve must be known, or reclaim treats it as without balance */
 	pid[1] = path_spawn(busy, use, &few);
 	path_track(c, false);
 	good = path_true(wait_ready(2)) && path_true(balance(f, "throughput")) &&
@@ -712,7 +715,7 @@ static long long left_to(const struct family *f, const char *idle, const char *b
 	return finish(pid, 3) && good ? left : -1;
 }
 
-/* Of a new one nothing is known, and who is promised nothing competes as ever. */
+/* A new child has no known curve. In mode throughput, reclaim treats it as without balance. */
 static void test_new(void)
 {
 	struct job job = { 512, .work = 5000 };
@@ -723,7 +726,7 @@ static void test_new(void)
 	int i;
 
 	begin();
-	/* long ones, that three are not eight by the time that they have been seen */
+	/* long epochs, so that three have not become eight by the time they are seen */
 	path_set("epoch_ms", "500");
 	family_make(&f, "new", "8M");
 	pid = path_spawn(f.a, use, &job);
@@ -744,7 +747,7 @@ static void test_new(void)
 	family_remove(&f);
 }
 
-/* One more than can take part: he does when another has gone. */
+/* One child more than can take part: it does when another one has gone. */
 static void test_many(void)
 {
 	char *top = path_cg(NULL, "many"), *child[MOST_CHILDREN + 1], name[16];
@@ -771,7 +774,7 @@ static void test_many(void)
 	path_cg_remove(top);
 }
 
-/* It is left alone when others ask; for more it competes. */
+/* A child without a curve is skipped when others need memory, but not when it needs more. */
 static void test_untracked(void)
 {
 	struct family f;
@@ -781,7 +784,7 @@ static void test_untracked(void)
 	family_make(&f, "untracked", "8M");
 	c = path_cg(f.top, "c");
 	left = left_to(&f, c, f.b, c);
-	/* but for what a late epoch lets through */
+	/* except what a late epoch lets through */
 	ksft_test_result(path_ge(left, 3LL * (long long)MIB),
 			 "one that is not tracked keeps what it has\n");
 	left = left_to(&f, f.b, c, c);
@@ -791,7 +794,7 @@ static void test_untracked(void)
 	family_remove(&f);
 }
 
-/* Its curve says that it could do with nearly nothing, and its pages come back all the time. */
+/* A child whose curve says that it needs nearly no memory, but that has refaults all the time. */
 static void test_wrong_curve(void)
 {
 	struct job liar = { 1200, .told = 16 }, honest = { 2400 };
@@ -820,10 +823,10 @@ static void test_wrong_curve(void)
 	path_set("epoch_ms", EPOCH_MS);
 }
 
-/* What it is worth */
+/* The worth of a mode */
 
 struct outcome {
-	long long back[2];		/* pages that came back, of each */
+	long long back[2];		/* refaults of each */
 	long long cpu_us[2];
 	long long predicted, measured;
 	bool good;
@@ -842,7 +845,7 @@ static void look(const struct family *f, struct outcome *o, int sign)
 	}
 }
 
-/* Two programs in 6 MiB, the first with that in @file; when it has settled, for some epochs */
+/* Run two programs in 6 MiB, with a setting for the first in @file. Measure some epochs later. */
 static struct outcome run_pair(const char *mode, struct job *a, struct job *b,
 			       const char *file, const char *text)
 {
@@ -883,11 +886,11 @@ static bool alike(long long a, long long b, unsigned int percent)
 
 static void test_worth(void)
 {
-	/* one that is slow and would fit, beside one that is fast and never will */
+	/* one that is slow and would fit, beside one that is fast and never fits */
 	struct job slow = { 1000, .work = 200000 }, fast = { 4000, .loop = true, .work = 1000 };
 	struct job large = { 2000, .work = 10000 }, medium = { 1400, .work = 10000 };
 	struct job small = { 1000, .work = 10000 }, tiny = { 600, .work = 10000 };
-	/* as many pages of each are missing, about, that a step means as much to both */
+	/* about as many pages of each are missing, so that a step is worth as much to both */
 	struct job heavy = { 1700, .work = 10000 }, light = { 1100, .work = 10000 };
 	struct outcome none, o;
 
@@ -993,7 +996,7 @@ static void limiter(void)
 	}
 }
 
-/* Children with curves come and go, and some need more than they may have. */
+/* Children with curves come and go, and some need more memory than they may have. */
 static void gardener(void)
 {
 	char dir[600];

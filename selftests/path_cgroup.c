@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who is tracked: the processes of a cgroup with memory.path.track and of those
- * below it, as they come and go. And who may read what of it.
+ * Which processes are tracked: those of a cgroup with memory.path.track and of the cgroups
+ * below it, as they come and go. And which users may read which of its files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +116,7 @@ static bool none(const char *cg, struct program *prog)
 	return !made;
 }
 
-/* Faults of a process so far that needed no disk */
+/* Minor faults of a process so far */
 static long long faults(pid_t pid)
 {
 	char file[32], *text, *at;
@@ -131,7 +131,7 @@ static long long faults(pid_t pid)
 	return minor;
 }
 
-/* Were its pages given back? Then no touch is a fault, not even an uncounted one. */
+/* Are all pages accessible again? Then no touch is a fault, not even one that is not counted. */
 static bool given_back(struct program *prog)
 {
 	long long before = faults(prog->pid), counted = path_get("stats/faults");
@@ -144,13 +144,13 @@ static bool given_back(struct program *prog)
 	return good && before <= 16 && !counted;
 }
 
-/* Epochs that come often, or none for as long as a test takes */
+/* Make epochs short, or longer than a test takes. */
 static void epochs(bool often)
 {
 	path_set("epoch_ms", "%d", often ? 100 : 60000);
 }
 
-/* Waits for what comes at once: the end of the epoch is put off until then. */
+/* Wait for what comes at once. Epochs are put off until then. */
 static bool at_once(const char *cg, pid_t pid, bool want)
 {
 	unsigned long end = path_hangs_at(5);
@@ -208,7 +208,7 @@ static void test_moves(void)
 	struct program prog;
 	bool good;
 
-	/* at once, and not when an epoch comes to its end */
+	/* at once, and not at the end of an epoch */
 	epochs(false);
 	run(&prog);
 	path_cg_move(b, prog.pid);
@@ -243,7 +243,7 @@ static int wait_long(void *arg)
 	return 0;
 }
 
-/* In a child: begins in a cgroup of its own choice, and lives until it is killed. */
+/* In a child that begins in a cgroup of its choice, and lives until it is killed. */
 struct begin {
 	const char *in;
 	pid_t (*start)(const char *in);
@@ -269,7 +269,7 @@ static int move_and_exec(void *in)
 {
 	if (path_cg_move(in, getpid()))
 		return KSFT_FAIL;
-	/* and what the move has asked for is over before that */
+	/* the sync for the move has ended before */
 	path_sleep_ms(300);
 	execl("/bin/sleep", "sleep", "1000", NULL);
 	return KSFT_FAIL;
@@ -287,12 +287,12 @@ static int begin_elsewhere(void *arg)
 {
 	struct begin *begin = arg;
 
-	/* the end of other cgroups asks for a sync, too */
+	/* the end of other cgroups requests a sync, too */
 	path_sleep_ms(300);
 	return begin->start(begin->in) > 0 ? wait_long(NULL) : KSFT_FAIL;
 }
 
-/* What begins in another cgroup than its parent is tracked there, and not here. */
+/* A child that begins in another cgroup than its parent is tracked there, and not here. */
 static void test_elsewhere(const char *how, pid_t (*start)(const char *in))
 {
 	char *a = path_cg(NULL, "parents"), *b = path_cg(NULL, "children");
@@ -313,7 +313,7 @@ static void test_elsewhere(const char *how, pid_t (*start)(const char *in))
 	path_cg_remove(b);
 }
 
-/* A fifth cgroup does not see a process, and says so. */
+/* A process is in four domains at most. A fifth cgroup does not see it, and counts that. */
 static void test_five(void)
 {
 	char *cg[5] = { };
@@ -375,7 +375,7 @@ static void test_off(void)
 	path_cg_remove(cg);
 }
 
-/* Of a long epoch that has begun, the rest is not waited for. */
+/* A new epoch_ms takes effect at once, also in a long epoch. */
 static void test_epoch(void)
 {
 	char *cg = path_cg(NULL, "epoch");
@@ -412,7 +412,7 @@ static bool wait_no_contexts(void)
 	return !path_get("stats/contexts");
 }
 
-/* Nothing of ours holds removed cgroups: none below @cg is left half dead. */
+/* Wait until no reference keeps removed cgroups: none below @cg is dying any more. */
 static bool wait_buried(const char *cg)
 {
 	int i;
@@ -462,7 +462,7 @@ static bool is_untracked(const char *cg)
 	return is;
 }
 
-/* With the controller of another its state stays, but it has no files of memory. */
+/* The other controller keeps the cgroup alive, but its memory files are gone. */
 static void test_controller(void)
 {
 	char *top = path_cg(NULL, "controller"), *leaf = path_cg(top, "leaf");
@@ -537,7 +537,7 @@ static bool shows_addresses(const char *cg, pid_t pid)
 	return shown;
 }
 
-/* What the delegate of @cg may do: see no region of @other's program. */
+/* The delegate of @cg must see no region of @other's program. */
 struct delegate {
 	const char *cg;
 	pid_t other;
@@ -559,7 +559,7 @@ static int as_nobody(void *arg)
 	return path_true(!path_tracks(d->cg, d->other)) ? KSFT_PASS : KSFT_FAIL;
 }
 
-/* Files of a cgroup that was given to nobody */
+/* Files of a cgroup that was not delegated */
 static int owner_writes(void *arg)
 {
 	struct delegate *d = arg;
@@ -604,7 +604,7 @@ static void test_delegation(void)
 	path_cg_remove(cg);
 }
 
-/* Programs that fork a child and end, as their children do: how many, and forks so far */
+/* Programs that fork a child and end, as their children do: their number, and forks so far */
 struct storm {
 	int running;
 	unsigned long forks;
@@ -668,7 +668,7 @@ static long long seen_so_far(void)
 	return path_get("stats/faults") + path_get("stats/records");
 }
 
-/* Programs that are about to exit may still be; but there is an end to it. */
+/* Does tracking end? Programs that are about to exit may still be tracked for a while. */
 static bool nothing_is_tracked(void)
 {
 	long long before = 0, after = 1;
@@ -683,7 +683,7 @@ static bool nothing_is_tracked(void)
 	return path_eq(after, before);
 }
 
-/* What is forked while a cgroup is let go is not tracked for ever. */
+/* Children that are forked while tracking of a cgroup ends are not tracked for ever. */
 static void test_storm(void)
 {
 	char *cg = path_cg(NULL, "storm");
@@ -710,7 +710,7 @@ static void test_storm(void)
 #define SHORT_PROCESSES	50
 #define SHORT_PAGES	64
 
-/* Starts processes that touch pages of its, and end. */
+/* Start processes that touch pages of the parent, and end. */
 static int start_short(void *arg)
 {
 	char *p = path_map(SHORT_PAGES * PAGE, false);
@@ -736,7 +736,7 @@ static bool wait_settled(const char *cg)
 	return stat_of(cg, "settling") == 0;
 }
 
-/* With a target nothing is known of what they may cost, and so they cost nothing. */
+/* With a target, nothing is tracked in the first epoch of a process: short ones cost nothing. */
 static void test_short(void)
 {
 	char *cg = path_cg(NULL, "short");
@@ -755,7 +755,7 @@ static void test_short(void)
 	good = path_eq(path_wait_contexts(cg, 1), 1) && path_eq(stat_of(cg, "settling"), 1);
 	path_set("epoch_ms", "100");
 	good &= path_eq(wait_settled(cg), 1);
-	/* the pages that it goes round in from now on are tracked */
+	/* from now on touches of the pages are tracked */
 	good &= path_eq(go_round(&prog) && go_round(&prog), 1);
 	good &= path_ge(stat_of(cg, "records"), 1);
 	ksft_test_result(good, "a process settles, and is tracked\n");
@@ -766,7 +766,7 @@ static void test_short(void)
 
 #define OVERCOMMIT(knob)	"/proc/sys/vm/overcommit_" knob
 
-/* There is no memory that may be promised to the stack of the new program. */
+/* An exec that fails, because the stack of the new program cannot be committed. */
 static int exec_fails(void *arg)
 {
 	char * const argv[] = { "true", NULL };
@@ -776,7 +776,7 @@ static int exec_fails(void *arg)
 	for (i = 0; i < 4; i++) {
 		pid = fork();
 		if (!pid) {
-			/* more than there is, with swap */
+			/* more than memory and swap together */
 			for (i = 0; i < 8; i++)
 				mmap(NULL, 128 * MIB, PROT_READ | PROT_WRITE,
 				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -791,7 +791,7 @@ static int exec_fails(void *arg)
 	return path_eq(failed, 4) ? KSFT_PASS : KSFT_FAIL;
 }
 
-/* A new program that has no memory leaves no context, whose owner would be gone. */
+/* An exec that fails for want of memory leaves no context, whose owner would have gone. */
 static void test_exec_fails(void)
 {
 	char *cg = path_cg(NULL, "exec");
@@ -811,7 +811,7 @@ int main(void)
 {
 	path_start(28, 60);
 	path_exact(16);
-	/* a log for each of many programs; what a case counts fits into it */
+	/* small logs, because there are many programs; the records of a case fit into one */
 	path_set(PATH_EMUL "log_entries", "4096");
 	path_set("epoch_ms", "100");
 	test_hierarchy();

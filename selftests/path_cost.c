@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What tracking costs, and what is told of it.
+ * The cost of tracking, and whether memory.path.stat tells it.
  *
- * In its first epoch nothing of a program is tracked, whatever it does: what that may cost
- * is not known yet. That is told from counts, and holds on any machine. With "worth", which is
- * for virtual time and one CPU, the same work is done untracked and tracked: what CPU
- * time it takes more is what memory.path.stat should say.
+ * In the first epoch of a program nothing is tracked, because the budget is not known yet.
+ * That is checked by counts, and holds on any machine. With "worth", for virtual time and one
+ * CPU, the same work is done untracked and tracked. The difference in CPU time is what
+ * memory.path.stat should tell.
  *
  * usage: path_cost [worth]
  */
@@ -73,14 +73,14 @@ static void test_first_epoch(bool worth)
 	good = path_eq(path_run(cg, work, &touches, SECONDS), KSFT_PASS);
 	good &= path_eq(stat_of(cg, "faults"), 0);
 	good &= path_eq(stat_of(cg, "records"), 0);
-	/* what is left is the hook of faults that there are anyway */
+	/* what remains is the hook in faults that happen without tracking, too */
 	if (worth)
 		good &= path_le(stat_of(cg, "overhead_permille"), TARGET);
 	ksft_test_result(good, "nothing is tracked in the first epoch\n");
 	path_cg_remove(cg);
 }
 
-/* The second epoch is the first one that costs, the third is not over. */
+/* Tracking costs from the second epoch on. The third has not ended. */
 static void test_second_epoch(void)
 {
 	unsigned long touches = TOUCHES;

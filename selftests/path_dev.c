@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/mmpath: single processes are tracked for as long as somebody holds the
- * session; what is recorded is what was touched; what is replayed gives exactly
- * the curve that Mattson's algorithm gives.
+ * /dev/mmpath: single processes are tracked for as long as the session is open. A
+ * recording has the touches in their order. A replay gives exactly the curve that
+ * Mattson's algorithm gives.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static int view(int dev, __u32 which)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A view that was opened, from its start, to be freed */
+/* Read an open view from its start. The caller frees the result. */
 static char *look(int fd)
 {
 	if (fd < 0 || lseek(fd, 0, SEEK_SET))
@@ -60,7 +60,7 @@ static bool wait_contexts(long long want)
 	return path_get("stats/contexts") == want;
 }
 
-/* A program that touches pages in an order that we know when told to */
+/* A program that touches pages in a known order when it is told to */
 
 struct program {
 	pid_t pid;
@@ -205,7 +205,7 @@ static void test_killed_owner(void)
 	end(&prog);
 }
 
-/* Somebody who was handed the open device, but has no rights on the program */
+/* A process that was passed the open device, but has no rights on the program */
 static int as_nobody(void *arg)
 {
 	int dev = path_dev_open(), ret;
@@ -311,7 +311,7 @@ static size_t read_all(int dev, struct mmpath_event *ev, size_t max)
 	return n;
 }
 
-/* Is what was recorded of the program's pages a round of it? */
+/* Has the recording one round of the program's pages? */
 static bool is_round(const struct program *prog, const struct mmpath_event *ev, size_t n,
 		     unsigned int flags)
 {
@@ -366,7 +366,7 @@ static void test_record(void)
 	free(ev);
 }
 
-/* Whatever there is, until no more can come. Another one takes some of it. */
+/* Read all events until no more can come. Another reader takes some of them. */
 static int read_to_end(void *arg)
 {
 	struct mmpath_event *ev = calloc(65536, sizeof(*ev));
@@ -418,7 +418,7 @@ static void test_ends(void)
 	close(dev);
 }
 
-/* Replay: a string of ours, in a process that does nothing else */
+/* Replay of a known string, in a process that does nothing else */
 
 struct replay {
 	size_t pages, touches;
@@ -470,7 +470,7 @@ static int start_replay(int *dev, const struct replay *r)
 	return ret;
 }
 
-/* A huge page counts for 512: what a string of huge pages would miss. */
+/* A huge page counts for 512 pages: the misses of a string of huge pages. */
 static bool same_curve(const struct replay *r, const struct path_curve *c)
 {
 	size_t i, scale = 1UL << r->order;
@@ -579,7 +579,7 @@ static int replay_regions(void *arg)
 	return path_true(text) && same_region_curves(r, text) ? KSFT_PASS : KSFT_FAIL;
 }
 
-/* What is replayed is recorded; what does not fit is counted. */
+/* Replayed accesses are recorded. Those that do not fit are counted. */
 static int replay_lost(void *arg)
 {
 	struct mmpath_event *ev = calloc(1 << 17, sizeof(*ev));
@@ -656,8 +656,9 @@ static bool replay_once(int dev, const struct replay *r)
 }
 
 /*
- * The memory of two, all touched once: nothing has a distance, and the curve is short. They
- * touch other addresses, for what a child has where its parent has it is the same memory.
+ * Two processes touch all of a large memory once. Nothing has a distance, so the curve is
+ * short. They touch different addresses, because at the same address a child has its
+ * parent's page.
  */
 static int replay_much(void *arg)
 {

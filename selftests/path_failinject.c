@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allocations that fail while a program is tracked: the program goes on with
- * right results, and a counter says what was given up.
+ * Allocations fail while a program is tracked. The program goes on with right
+ * results, and a counter tells what was dropped.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static void set(const char *which, const char *knob, const char *value)
 		path_write(file, value);
 }
 
-/* Where the kernel has a function; false if that is not known. */
+/* Find the addresses of a function of the kernel. Returns false if they are not known. */
 static bool range_of(const char *function, char *start, char *end, size_t size)
 {
 	unsigned long first = 0, next = ULONG_MAX, addr;
@@ -56,8 +56,8 @@ static bool range_of(const char *function, char *start, char *end, size_t size)
 }
 
 /*
- * An allocation that fails while an area for the stack of a new task is cut out makes the
- * kernel warn, whoever forks; and has nothing to do with us.
+ * When an allocation fails while the kernel makes an area for the stack of a new task, the
+ * kernel warns. That has nothing to do with tracking, so these allocations must not fail.
  */
 static void spare_vmap_areas(const char *which)
 {
@@ -70,8 +70,8 @@ static void spare_vmap_areas(const char *which)
 }
 
 /*
- * Of the tasks that ask for it, so many percent of the allocations fail: all
- * kinds, or those that must not wait.
+ * Let @percent of the allocations fail in tasks that ask for it: all kinds, or only
+ * those that must not wait.
  */
 static void fail(const char *which, unsigned int percent, bool all)
 {
@@ -91,7 +91,7 @@ static void fail(const char *which, unsigned int percent, bool all)
 	set(which, "probability", value);
 }
 
-/* Opening that file may fail, too. */
+/* Allocations fail in this task from now on, so opening the file may fail, too. */
 static void make_it_fail(bool on)
 {
 	int tries = 100;
@@ -123,8 +123,8 @@ static long long dropped(void)
 }
 
 /*
- * The models must not wait for memory. Where they get none they drop what they are told, and where
- * they get some they know it again, without anybody's help.
+ * The models must not wait for memory. Without memory they drop records. When there is memory
+ * again, they go on by themselves.
  */
 static void test_models(const char *which)
 {
@@ -198,7 +198,7 @@ static void test_life(void)
 
 #define EXEC_CACHE	"/sys/kernel/slab/vm_area_struct/failslab"
 
-/* There is no memory for the new program's first mapping. */
+/* An exec fails, because there is no memory for the new program's first mapping. */
 static int exec_fails(void *arg)
 {
 	char * const argv[] = { "true", NULL };
@@ -217,7 +217,7 @@ static int exec_fails(void *arg)
 	return path_eq(failed, 8) ? KSFT_PASS : KSFT_FAIL;
 }
 
-/* The mm of an exec that failed is not looked at when its task has gone. */
+/* The mm of an exec that failed must not be looked at after its task has gone. */
 static void test_exec(void)
 {
 	char *cg = path_cg(NULL, "exec");
@@ -242,7 +242,7 @@ static void test_exec(void)
 	path_cg_remove(cg);
 }
 
-/* Switching on, off and over, in a task whose allocations fail */
+/* Enable, disable and change the driver in a task whose allocations fail. */
 static void test_control(void)
 {
 	char *cg = path_cg(NULL, "control");
@@ -271,7 +271,7 @@ static void test_control(void)
 
 #define SWAP_PAGES	1024UL
 
-/* With the programs that use memory until there was enough; rounds of each */
+/* Shared with the programs that use memory: when to stop, and the rounds of each */
 struct shared {
 	unsigned long rounds[2];
 	bool enough;
@@ -338,7 +338,7 @@ static void print_writes(const struct writes *w)
 		       w->taken, w->failed, w->others, shared->rounds[0], shared->rounds[1]);
 }
 
-/* The policy changes in a task whose allocations fail, of a program whose do, too. */
+/* The policy changes in a task whose allocations fail, and those of the program fail, too. */
 static void test_replace(void)
 {
 	static const char * const policies[] = {
@@ -372,7 +372,7 @@ static void test_replace(void)
 	path_cg_remove(cg);
 }
 
-/* A child that does nothing: whatever fails, the mode is the old one or the new. */
+/* Whatever allocation fails, the mode is the old one or the new one. */
 static void test_modes(const char *top)
 {
 	static const char * const modes[] = { "none", "fair", "throughput" };
@@ -389,7 +389,7 @@ static void test_modes(const char *top)
 			 "modes change while allocations fail\n");
 }
 
-/* Each mode long enough for targets, and for reclaim to go by them */
+/* Use each mode long enough to set targets, and for reclaim to act on them. */
 static void test_balance(const char *top, const char *a, const char *b)
 {
 	static const char * const modes[] = { "fair", "throughput", "sla", "none" };
@@ -451,9 +451,9 @@ int main(void)
 		spare_vmap_areas(which[i]);
 	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	path_exact(64);
-	/* a log for each of many programs, of which nobody counts the records */
+	/* small logs, because there are many programs; the records are not counted */
 	path_set(PATH_EMUL "log_entries", "1024");
-	/* on a slow machine the end of an epoch would drain the log, and nothing fail */
+	/* on a slow machine the end of an epoch would drain the log, and nothing would fail */
 	path_set("epoch_ms", "60000");
 	test_models("failslab");
 	test_models("fail_page_alloc");

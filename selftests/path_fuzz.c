@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random bytes into every file of ours. Whatever is taken is a value like any
- * other; afterwards the knobs are put back and tracking still works.
+ * Random bytes are written into every file of PATH. A value that is accepted must be
+ * as good as any other. Afterwards the knobs are restored, and tracking still works.
  *
  * usage: path_fuzz [writes into each file (10000; a slow kernel 400) [seed]]
  */
@@ -100,7 +100,7 @@ static size_t something(char *buf)
 	}
 }
 
-/* Enabling and attaching take long: most of what is tried must be refused. */
+/* Enabling and attaching take long, so most of the values must be invalid. */
 static bool dear(const char *file, const char *buf, size_t len)
 {
 	return any(64) && len < 3 && (strstr(file, "enabled") || strstr(file, "track")) &&
@@ -140,8 +140,8 @@ static bool fuzz(const char *file, unsigned long writes)
 }
 
 /*
- * A file at a time, and all others as they were: what was left of one must not
- * switch tracking off for those after it. An epoch goes by with what it has now.
+ * One file at a time, with all others as they were, so that none leaves tracking off for
+ * those after it. An epoch passes with the last value.
  */
 static bool fuzz_tracked(const char *file, unsigned long writes, const char *target)
 {
@@ -158,7 +158,7 @@ static bool fuzz_tracked(const char *file, unsigned long writes, const char *tar
 	return good;
 }
 
-/* The device: ioctls and events of random content, from a process that is its own. */
+/* The device: ioctls and events of random content, from a process of its own. */
 static int fuzz_dev(void *arg)
 {
 	struct mmpath_event ev[8];
@@ -216,7 +216,7 @@ static int works(void *arg)
 	return KSFT_PASS;
 }
 
-/* A program that goes on all the while, and leaves the CPU to who writes */
+/* A program that runs all the time, and leaves most of the CPU to the writers */
 static int busy(void *arg)
 {
 	while (works(NULL) == KSFT_PASS)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that gives memory back and uses the same addresses again touches new pages,
- * however it has given it back; and memory that it shares is seen as well as its own.
+ * A program that frees memory and uses the same addresses again touches new pages, in
+ * whatever way it has freed the memory. Shared memory is tracked like private memory.
  *
- * Each program fills its pages and reads them, and gives all of them back, several times.
- * With a small page access buffer the reads, and nothing else, miss with half the memory;
- * with one that all pages fit into there is nothing but first touches.
+ * Each program fills its pages, reads them, and frees all of them, several times. With a
+ * small page access buffer only the reads miss with half the memory. With a buffer for all
+ * pages there are only first touches.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,9 +40,9 @@ struct uffdio_move {
 
 #define BYTES	(pages * PAGE)
 
-/* Of what a program has beside: its stack, its libraries */
+/* Touches of other pages of a program: its stack, its libraries */
 #define MAX_OTHER	64UL
-/* And how much that differs from one to the next */
+/* How much that differs between programs */
 #define MAX_NOISE	40L
 
 static size_t pages = 1024, rounds = 3;
@@ -169,7 +169,7 @@ static bool by_truncate(struct run *r)
 	return !ftruncate(r->fd, 0) && !ftruncate(r->fd, BYTES);
 }
 
-/* What was there goes elsewhere, and is unmapped then. */
+/* Move the pages elsewhere, and unmap them there. */
 static bool by_dontunmap(struct run *r)
 {
 	char *to = mremap(r->p, BYTES, BYTES, MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
@@ -187,13 +187,13 @@ static bool by_uffd_move(struct run *r)
 	return !ioctl(r->uffd, UFFDIO_MOVE, &move) && !madvise(r->other, BYTES, MADV_DONTNEED);
 }
 
-/* The pages of a file stay: the program only does not have them mapped any more. */
+/* The pages of the file stay in memory, but are not mapped any more. */
 static bool by_nothing(struct run *r)
 {
 	return true;
 }
 
-/* The first one is what the others are compared to. */
+/* The others are compared to the first one. */
 static const struct kind ways[] = {
 	{ "munmap", map_anon, by_munmap },
 	{ "MAP_FIXED", map_anon, by_mmap },
@@ -253,7 +253,7 @@ static int use(void *arg)
 	return KSFT_PASS;
 }
 
-/* What a run has counted */
+/* Counts of a run */
 struct counts {
 	unsigned long cold, misses, records;
 };
@@ -274,7 +274,7 @@ static int run(const struct kind *kind, struct counts *n)
 	if (!ret) {
 		n->cold = c.cold;
 		n->records = c.records;
-		/* or nothing is right */
+		/* without these nothing can be compared */
 		ret = path_eq(path_cg_key(cg, "memory.path.stat", "dropped_log_full"), 0) &&
 		      path_eq(path_cg_key(cg, "memory.path.stat", "dropped_nomem"), 0) ?
 		      KSFT_PASS : KSFT_FAIL;
@@ -296,7 +296,7 @@ static bool near(const char *what, unsigned long is, unsigned long want)
 	return good;
 }
 
-/* Of munmap() it is known what is right; the others are compared to that. */
+/* The right counts for munmap() are known. The others are compared to them. */
 static bool expected(const struct counts *n, unsigned long cold, unsigned long misses)
 {
 	if (n->cold >= cold && n->cold <= cold + MAX_OTHER && n->misses >= misses &&
@@ -362,7 +362,7 @@ int main(void)
 	path_exact_filtered(16);
 	test_memories();
 	test_ways("misses", rounds * pages);
-	/* all pages are in the buffer when they go */
+	/* all pages are in the buffer when they are freed */
 	path_exact_filtered(2 * pages);
 	test_ways("buffered", 0);
 	ksft_finished();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may look: at which programs, with whose rights, at what price for others; and what
- * becomes of a session when its program executes one that its owner must not know of.
+ * Which users may see which programs, with which task's rights, and at what cost for others.
+ * And what happens to a session when its program executes one that its owner must not see.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,15 +18,15 @@
 #include <linux/mmpath.h>
 #include "path_util.h"
 
-#define NR_PAGES	256UL	/* fewer than half a log has */
+#define NR_PAGES	256UL	/* less than half a log */
 #define NOBODY		65534
 
 static const char * const views[] = { "memory.path.regions", "memory.path.region_mrc" };
 
-/* This program, once to be read, once not */
+/* This program: one copy that may be read, and one that may not */
 static char readable[32], unreadable[32];
 
-/* Programs: they touch their pages and execute others when they are told to */
+/* Programs that touch their pages and execute others when they are told to */
 
 struct program {
 	pid_t pid;
@@ -60,7 +60,7 @@ static int serve(int in, int out)
 	return KSFT_PASS;
 }
 
-/* One that may be dumped, also when it was root */
+/* Become a user whose programs may be dumped, although this one began as root. */
 static bool become_nobody(void)
 {
 	return !setgid(NOBODY) && !setuid(NOBODY) && !prctl(PR_SET_DUMPABLE, 1);
@@ -94,7 +94,7 @@ static void run(struct program *prog, bool nobody)
 		ksft_exit_fail_msg("a program does not start\n");
 }
 
-/* It is told by what it executes, too: one that could not be executed says so. */
+/* Tell a program what to do. A program that it executes answers, or it answers that it failed. */
 static bool tell_to_execute(struct program *prog, char c)
 {
 	char file[32], name[256] = "";
@@ -146,7 +146,7 @@ static int open_view(const char *cg, const char *name)
 	return open(file, O_RDONLY | O_CLOEXEC);
 }
 
-/* Lines of a process, behind the header; -1 if there is no file. Closes it. */
+/* Count the lines of a process; -1 if there is no file. Closes it. */
 static int rows_of(int fd, pid_t pid)
 {
 	char *text = fd < 0 ? NULL : path_slurp_fd(fd), *line = text;
@@ -161,7 +161,7 @@ static int rows_of(int fd, pid_t pid)
 	return rows;
 }
 
-/* Each has a region 0; and that a curve from 0 on. Closes it. */
+/* Count programs: each has a region 0, with a curve from 0 on. Closes the file. */
 static int programs_in(int fd)
 {
 	char *text = fd < 0 ? NULL : path_slurp_fd(fd), *line = text, third[8];
@@ -191,7 +191,7 @@ static int look_as_nobody(void *arg)
 	return good ? KSFT_PASS : KSFT_FAIL;
 }
 
-/* Who may open it, and who reads it, are two. Root is tracked as well, and looks at itself. */
+/* A task opens the file, and another one reads it. Root is tracked as well, and sees itself. */
 static int look_handed_on(void *arg)
 {
 	struct look *look = arg;
@@ -214,7 +214,7 @@ static int look_handed_on(void *arg)
 	return good ? KSFT_PASS : KSFT_FAIL;
 }
 
-/* In a PID namespace of its own it is 1, and others have no number. */
+/* In a PID namespace of its own the program is 1, and others have no number. */
 static int look_inside(void *arg)
 {
 	struct look *look = arg;
@@ -251,7 +251,7 @@ static int read_as_nobody(void *arg)
 		KSFT_FAIL;
 }
 
-/* No work is done for who has no rights, and so nothing is told of the moment. */
+/* A reader without rights causes no drain, so it sees nothing of the present moment. */
 static void test_drain(struct look *look, struct program *prog)
 {
 	bool good;
@@ -285,7 +285,7 @@ static void test_cgroup(void)
 				"regions are for those who may trace their program\n");
 	ksft_test_result_report(path_run(look.cg, look_handed_on, &look, 20),
 				"rights are those of who opened the file\n");
-	/* these two, the one that makes the namespace, and the one that is in it */
+	/* these two, the one that makes the namespace, and the one inside it */
 	look.flags = CLONE_NEWPID;
 	look.programs = 4;
 	ksft_test_result_report(path_run(look.cg, look_from_namespace, &look, 20),
@@ -328,7 +328,7 @@ static int track_as_nobody(void *arg)
 	return path_eq(path_dev_track(s->dev, s->prog.pid), 0) ? KSFT_PASS : KSFT_FAIL;
 }
 
-/* What is left of it when its program has executed another, one that cannot be dumped, another */
+/* A program executes another, then one that cannot be dumped, then another: is it still tracked? */
 static void test_session(bool nobody)
 {
 	struct session s = { .dev = path_dev_open() };
@@ -350,7 +350,7 @@ static void test_session(bool nobody)
 	close(s.dev);
 }
 
-/* Events of a program, as a reader in a PID namespace has its number */
+/* Events of a program have its number in the reader's PID namespace. */
 static int record_inside(void *arg)
 {
 	struct mmpath_event ev[64];

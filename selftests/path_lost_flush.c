@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A page that was made inaccessible must have lost its TLB entries before
- * reclaim can see it: reclaim takes an inaccessible entry for one that no CPU
- * has cached, does not flush, and frees the page while another CPU still writes
- * to it.
+ * When a page is made inaccessible, its TLB entries must be flushed before reclaim
+ * can see it. Reclaim takes an inaccessible entry for one that no CPU has cached.
+ * It does not flush, and frees the page while another CPU still writes to it.
  *
- * A thread counts in every page, round and round, while another one has the
- * pages reclaimed. A write that went to a page after it was freed is a count
- * that is missing at the end. With the flush taken out of emul_protect(), for a
- * page that falls out of the buffer, or out of emul_walk_pmd(), for all pages
- * when tracking begins, the case of that name fails.
+ * One thread counts in every page, round and round, while another one has the
+ * pages reclaimed. If a write goes to a page that was freed, a count is missing at
+ * the end. Without the flush in emul_protect(), for a page that falls out of the
+ * buffer, or in emul_walk_pmd(), for all pages when tracking begins, the case of
+ * that name fails.
  *
  * MADV_PAGEOUT would prove nothing: it reclaims between tlb_gather_mmu() and
- * tlb_finish_mmu(), and while mm->tlb_flush_pending says so pte_accessible()
- * takes inaccessible entries for cached ones. So they are flushed, ours or not.
+ * tlb_finish_mmu(). Meanwhile mm->tlb_flush_pending is set, and pte_accessible()
+ * takes inaccessible entries for cached ones. So all entries are flushed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -27,7 +26,7 @@
 
 #define NR_PAGES	256UL
 #define PAB		16
-#define SECONDS		4	/* and more, until all pages were swapped out once */
+#define SECONDS		4	/* or more, until all pages were swapped out once */
 #define MOST_SECONDS	40
 
 static char *cg, *mem;
@@ -61,7 +60,7 @@ static void take_some(void)
 	path_cg_write(cg, "memory.reclaim", "1M");
 }
 
-/* All pages become inaccessible at once, under the feet of the other thread. */
+/* All pages become inaccessible at once, while the other thread uses them. */
 static void begin_and_take(void)
 {
 	path_track(cg, false);
@@ -99,7 +98,7 @@ static int fight(void *arg)
 	unsigned long most_ms = MOST_SECONDS * (path_slow() ? 5000 : 1000);
 
 	mem = path_map(NR_PAGES * PAGE, false);
-	/* not zero: such a page would be swapped without being written */
+	/* not zero: a page of zeros would be swapped without being written */
 	for (i = 0; i < NR_PAGES; i++)
 		memset(mem + i * PAGE + 2048, 0x11 + i, 2048);
 	if (pthread_create(&thread, NULL, count, NULL))
@@ -142,10 +141,10 @@ int main(void)
 		ksft_finished();
 	}
 	path_exact(PAB);
-	/* the same page must not stay accessible because nothing pushes it out */
+	/* no page may stay accessible only because nothing pushes it out */
 	path_set("epoch_ms", "100");
 	test("reclaim while pages fall out of the buffer", take_some);
-	/* few do, and nobody scans again: what is inaccessible is from the beginning */
+	/* a large buffer, and no scan later: pages become inaccessible only at the beginning */
 	path_exact(1024);
 	path_set("epoch_ms", "60000");
 	test("reclaim when tracking has begun", begin_and_take);

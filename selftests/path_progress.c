@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An instruction completes, however small the page access buffer is: all pages it
- * needs must be accessible at once, and each fault of its may push a page out.
+ * An instruction completes, however small the page access buffer is. All pages that
+ * it needs must be accessible at once, and each of its faults may push a page out.
  *
- * A tracked program copies eight bytes with one instruction, from across one
- * boundary of two pages to across another, for all pairs of boundaries. So source
- * and destination are four pages, of one set in some of the copies. The settings
- * are the smallest that the files accept. An instruction that never completes is
- * seen by its faults, not by its time: each copy may cost so many.
+ * A tracked program copies eight bytes with one instruction. Source and destination
+ * each cross a page boundary, for all pairs of boundaries. So they are four pages,
+ * which are of one set in some of the copies. The settings are the smallest that the
+ * files accept. A bound on the faults of a copy finds an instruction that never
+ * completes, and does not depend on time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static int copy_all(void *arg)
 	return wrong ? KSFT_FAIL : KSFT_PASS;
 }
 
-/* The least value that a file accepts, with the others as they are. */
+/* Set the least value that a file accepts, with the other settings as they are. */
 static unsigned int set_least(const char *knob)
 {
 	char file[128], text[16];
@@ -105,7 +105,7 @@ static void set_smallest(void)
 	ksft_print_msg("smallest: %u entries, %u ways\n", entries, ways);
 }
 
-/* Until it ends, or has more faults than it needs. */
+/* Wait until the program ends, or has more faults than it needs. */
 static int watch(const char *cg, pid_t pid, long long most)
 {
 	long long faults;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Regions: what one mmap() made is one, also when the kernel merges it with its
- * neighbour; it grows, is cut, moves and is inherited as the mapping is.
+ * Regions: a mapping made by one mmap() is one, also when the kernel merges it with its
+ * neighbour. A region grows, is cut, moves and is inherited like the mapping.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -131,8 +131,8 @@ static unsigned long nr_regions(void)
 #define MAPPINGS	17000UL
 
 /*
- * Mappings without end, which the kernel merges: regions are bounded, and this cgroup pays for
- * them, for those of a child, too.
+ * A program makes mappings without end, which the kernel merges. The number of regions is bounded,
+ * and they are charged to this cgroup, also those of a child.
  */
 static int t_endless(void)
 {
@@ -147,7 +147,7 @@ static int t_endless(void)
 		 -1, 0);
 	if (q == MAP_FAILED)
 		return KSFT_SKIP;
-	/* there is room; over what is there each of them would split it first */
+	/* free space: a mapping over another one would split that first */
 	munmap(q, MAPPINGS * MIB);
 	for (p = q, i = 0; i < MAPPINGS; i++, p += MIB)
 		if (mmap(p, MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
@@ -160,7 +160,7 @@ static int t_endless(void)
 	    !path_ge(path_cg_key(cg, "memory.path.stat", "regions_full"),
 		     MAPPINGS - MOST_REGIONS) ||
 	    !path_ge(bytes, MOST_REGIONS * 64) || !path_le(bytes, MOST_REGIONS * 256) ||
-	    /* what counters on each CPU keep back is less than half of it */
+	    /* per-CPU counters may lack less than half of it */
 	    !path_ge(kernel, bytes / 2))
 		return KSFT_FAIL;
 	pid = fork();
@@ -247,7 +247,7 @@ static int t_moved(void)
 		return KSFT_FAIL;
 	if (!region_of(to, &b) || b.id != a.id || !is(&b, to, 2 * MIB) || b.footprint != 512)
 		return KSFT_FAIL;
-	/* its pages are on the stack still: no touch is the first one */
+	/* the pages are still on the stack: no touch is the first one */
 	touch(to, 2 * MIB);
 	return result(region_of(to, &b) && path_eq(b.cold, a.cold) &&
 		      path_ge(b.records, a.records + 480));
@@ -376,8 +376,8 @@ static int t_late(void)
 }
 
 /*
- * Most of its first touches are in a pause, and so are nearly all of the others: those
- * that were seen stand for all, but of first touches there are no more than pages.
+ * Most first touches are in a pause, and nearly all other touches are, too. Those that were seen
+ * are scaled up to all, except first touches, of which there are no more than pages.
  */
 static int t_paused(void)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * memory.path.replace: who leaves memory. Programs count in their pages and check
- * them, so that a page that is lost, or freed too early, is seen. What a policy is
- * worth is told from major faults, and readahead is off for that. How many there are
- * depends on how soon a worker gets to run: they are compared in virtual time only.
+ * memory.path.replace: which pages leave memory. Programs count in their pages and check
+ * them, so that a page that is lost, or freed too early, is noticed. The worth of a policy
+ * is measured by major faults, with readahead off. Their number depends on how soon a worker
+ * gets to run, so they are compared in virtual time only.
  *
  * usage: path_replace [emul|vpath [worth|machine]]
  *
- * The driver; with "worth" in virtual time, with "machine" only the cases in which the
- * whole machine is full.
+ * The first word is the driver. "worth" runs the cases for virtual time, "machine" those in
+ * which the whole machine is full.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ struct shared {
 	unsigned long policies, kills, forks, cgroups, swaps, unmaps, reads, breaks, reborn;
 	unsigned long seen[MAX_PARTS];	/* when a part of the storm did something, ms */
 	unsigned long longest;
-	unsigned long in_memory[2], looks[2];	/* of those that hold clean pages */
+	unsigned long in_memory[2], looks[2];	/* of the programs that hold clean pages */
 	const char *idler;
 	bool stop, enough, told_apart;
 };
@@ -80,7 +80,7 @@ static const char *loop_max(void)
 	return path_slow() ? "3M" : "5M";
 }
 
-/* In the second round all that has left is looked at; a debug kernel has no time for more. */
+/* In the second round all pages that have left are read. A debug kernel has no time for more. */
 static unsigned int loop_rounds(void)
 {
 	return path_slow() ? 2 : 3;
@@ -98,11 +98,11 @@ static int verdict(unsigned long wrong)
 
 struct job {
 	size_t pages;
-	unsigned int rounds;	/* 0: until it is told to end */
+	unsigned int rounds;	/* 0: until told to end */
 	const char *cg;
 };
 
-/* At a pace at which a worker gets to run, whoever else wants to. */
+/* Pause, so that a worker gets to run even on a busy machine. */
 static int loop(void *arg)
 {
 	struct job *job = arg;
@@ -143,8 +143,8 @@ static int zipf(void *arg)
 }
 
 /*
- * Four of five touches are of one page in four, which fit, the others at random. At the pace
- * of loop(), or the kernel kills at times: see path_keep_counting().
+ * Four of five touches go to a quarter of the pages, which fits, the others to any page. With
+ * the pauses of loop(), or the kernel kills at times: see path_keep_counting().
  */
 static int hot_and_cold(void *arg)
 {
@@ -166,8 +166,8 @@ static int hot_and_cold(void *arg)
 }
 
 /*
- * Two regions: a loop, in which each second touch is followed by one of a random page of
- * the other, so that a page there is worth more than one of the loop.
+ * Two regions. One is a loop. After each second touch of it, a random page of the other region
+ * is touched, so that a page there is worth more than one of the loop.
  */
 static int two_regions(void *arg)
 {
@@ -200,7 +200,7 @@ static int two_regions(void *arg)
 	return verdict(wrong);
 }
 
-/* Has its pages, and looks at them again when it is told to end. */
+/* Hold pages, and read them again when told to end. */
 static int hold(void *arg)
 {
 	struct job *job = arg;
@@ -234,7 +234,7 @@ static bool wait_ready(unsigned long n)
 	return wait_count(&shared->ready, n);
 }
 
-/* Programs that begin from now on hold their pages, or go round, until end_hold(). */
+/* Programs that begin from now on hold their pages, or loop over them, until end_hold(). */
 static void begin_hold(void)
 {
 	shared->ready = 0;
@@ -272,7 +272,7 @@ static char *tracked(const char *parent, const char *name, const char *policy)
 	return cg;
 }
 
-/* What the policy freed is in memory.stat as what the kernel frees is. */
+/* memory.stat counts pages that the policy has freed like those freed by the kernel. */
 static bool stat_has_it(const char *cg)
 {
 	long long gone = stat_of(cg, "replace_supplied") + stat_of(cg, "replace_freed");
@@ -358,9 +358,9 @@ static void test_file(void)
 	path_cg_remove(cg);
 }
 
-/* What it is worth */
+/* The worth of a policy */
 
-/* Major faults of a program with @limit of memory, -1 if something was wrong */
+/* Major faults of a program with @limit of memory, or -1 on an error */
 static long faults(const char *policy, int (*fn)(void *arg), struct job *job,
 		   const char *limit, const char *max)
 {
@@ -392,7 +392,7 @@ static long faults(const char *policy, int (*fn)(void *arg), struct job *job,
 	return ret ? -1 : (long)shared->major;
 }
 
-/* Whatever the policy: what leaves memory comes back as it was. */
+/* With any policy, pages come back from swap as they were. */
 static void test_data(void)
 {
 	static const char * const names[] = { "lru", "mru", "region", "lirs", "auto" };
@@ -406,7 +406,7 @@ static void test_data(void)
 			 "and no loop\n");
 }
 
-/* Beside something that the kernel has, too; @event, if there is one, tells that it was there. */
+/* Beside a feature of the kernel that moves pages. @event, if given, tells that it has worked. */
 static void test_beside(const char *file, const char *event, const char *name)
 {
 	struct job job = { loop_pages(), loop_rounds() };
@@ -434,8 +434,8 @@ static bool fewer(long than, long these, unsigned int percent)
 }
 
 /*
- * With a policy the kernel's own reclaim seldom runs. When it does it must not find by old
- * statistics that there is nothing to take: nobody keeps them new here.
+ * With a policy the kernel's own reclaim seldom runs. When it does, old statistics must not make
+ * it find nothing. Here no process keeps them fresh.
  */
 static void test_old_counts(void)
 {
@@ -462,8 +462,8 @@ static int read_only(void *arg)
 }
 
 /*
- * Clean pages auto leaves to the kernel, after 256 victims and for half a second at first; it
- * looks again, for the program may have come to another phase. This one takes some seconds.
+ * After 256 clean victims, auto leaves the choice to the kernel, for half a second at first. It
+ * tries again then, because the phase of a program may have changed. This takes some seconds.
  */
 static void test_clean(void)
 {
@@ -517,13 +517,13 @@ static void test_worth(void)
 #define KIND_MAX	"6M"
 
 static char *kind_cg;
-static size_t kind_pages;	/* of a kind; three times as many is all that there may be */
+static size_t kind_pages;	/* pages of a kind; the limit is three times as many */
 
 struct kind {
 	const char *name, *counter;
 	char *(*make)(void);
-	bool other;		/* its content is not ours */
-	unsigned int alone;	/* one page in so many is counted before there are other pages */
+	bool other;		/* the content is not the program's */
+	unsigned int alone;	/* one page in @alone is counted before there are other pages */
 };
 
 static char *make_locked(void)
@@ -559,7 +559,7 @@ static char *make_file(void)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Two, for the kernel splits the first one that it meets. What is read first is no page. */
+/* Two huge pages, because the kernel splits the first one that it meets. */
 static char *make_huge(void)
 {
 	char *p = path_map(2 * HUGE_PAGES * PAGE, true);
@@ -643,7 +643,7 @@ static pid_t share(char *p, unsigned long s)
 	_exit(sum(p, kind_pages * PAGE) == s ? KSFT_PASS : KSFT_FAIL);
 }
 
-/* Pages of the kind, the first of all and so the first to leave; then a loop. */
+/* Touch the pages of the kind first, so that they are the first victims. Then loop over others. */
 static int use_kind(void *arg)
 {
 	struct kind *kind = arg;
@@ -663,7 +663,7 @@ static int use_kind(void *arg)
 	s = sum(p, bytes);
 	if (shared_too)
 		pid = share(p, s);
-	/* has the worker look at them before the kernel does */
+	/* let the worker look at them before the kernel does */
 	path_cg_write(kind_cg, "memory.reclaim", "16K");
 	path_sleep_ms(path_slow() ? 1000 : 100);
 	for (i = 0; i < 100 && stat_of(kind_cg, kind->counter) < alone; i++)
@@ -692,7 +692,7 @@ static struct kind kinds[] = {
 	{ "in the swap cache and dirty", "replace_written", make_cached, false, 8 },
 };
 
-/* In a cgroup of its own, of which kind_cg is the name then. A debug kernel has time for half. */
+/* Run a kind in a cgroup of its own, kind_cg. A debug kernel has time for half of the pages. */
 static int run_kind(struct kind *kind, const char *policy)
 {
 	char max[32];
@@ -730,9 +730,9 @@ static void test_kinds(void)
 }
 
 /*
- * A page that is used all the time stays in the page access buffer: it is logged once, and
- * then it is the one logged longest ago. From emul's, which are FIFO, it falls out at times.
- * Returns in shared->major how often the hot page had been taken away, by whomever.
+ * A page that is used all the time stays in the page access buffer. It is logged once, and is
+ * then the page that was logged longest ago. It falls out of emul's buffers at times, which are
+ * FIFO. Returns in shared->major how often the hot page was reclaimed.
  */
 static int use_hot(void *arg)
 {
@@ -814,7 +814,7 @@ static void test_programs(void)
 
 #define WRITING	256UL
 
-/* Pages that are on their way to a slow disk and in use again, each time it is told to. */
+/* Each time it is told to, use pages again that are being written to a slow disk. */
 static int write_slowly(void *arg)
 {
 	char *p = path_map(WRITING * PAGE, false);
@@ -824,7 +824,7 @@ static int write_slowly(void *arg)
 	for (round = 0; !stopped(); round++) {
 		wrong += path_go_round(p, WRITING, round);
 		madvise(p, WRITING * PAGE, MADV_PAGEOUT);
-		/* what has been written by now all at once: one after the other takes too long */
+		/* read all that has been written by now at once: one by one takes too long */
 		madvise(p, WRITING * PAGE, MADV_WILLNEED);
 		for (i = 0; i < WRITING; i++)
 			wrong += *path_word(p, i) != round + 1;
@@ -849,7 +849,7 @@ static void wait_written(void)
 		path_sleep_ms(20);
 }
 
-/* While most are being written: does the worker look at them, and leave them? */
+/* While most pages are being written: does the worker look at them, and leave them? */
 static bool refused_writing(const char *cg)
 {
 	long long busy = stat_of(cg, "replace_refused_busy") + WRITING / 4;
@@ -948,8 +948,8 @@ static void test_zram(void)
 }
 
 /*
- * It writes while it is asked: all victims are freed at once, the reserve is always
- * empty, and the kernel chooses many pages itself. So not much is gained.
+ * zram writes synchronously. All victims are freed at once, the reserve is always empty, and the
+ * kernel chooses many pages itself. So not much is gained.
  */
 static void test_zram_worth(void)
 {
@@ -967,7 +967,7 @@ static void test_zram_worth(void)
 	path_swap_restore();
 }
 
-/* Half of it cannot be written. What is there stays right. */
+/* Half of the disk cannot be written. The data stays right. */
 static void test_errors(void)
 {
 	struct job job = { loop_pages(), loop_rounds() };
@@ -1034,7 +1034,7 @@ static long long swap_of(const char *cg)
 	return path_number(name);
 }
 
-/* What a limit below takes is its own. */
+/* Reclaim for a limit in a descendant takes only pages of the descendant. */
 static void test_below(void)
 {
 	char *top = tracked(NULL, "below", "lru"), *quiet = path_cg(top, "quiet");
@@ -1058,7 +1058,7 @@ static void test_below(void)
 	path_cg_remove(top);
 }
 
-/* Pages that are clean, for they are in swap as well, and where to say how many are in memory */
+/* Clean pages, because they are in swap, too; and where to store how many are in memory */
 struct clean {
 	size_t pages;
 	unsigned int nr;
@@ -1079,7 +1079,7 @@ static unsigned long in_memory(char *p, size_t pages)
 	return nr;
 }
 
-/* Out of memory: what has been written leaves it with the next reclaim. */
+/* Push pages out of memory: those that were written leave with the next reclaim. */
 static bool push_out(const char *cg, char *p, size_t pages)
 {
 	unsigned long end = path_hangs_at(30);
@@ -1120,7 +1120,7 @@ static int hold_clean(void *arg)
 	return verdict(wrong + read_all(p, job->pages));
 }
 
-/* As it is now: a look that has begun may be an old one. */
+/* How many are in memory now: a look that has begun already may be too old. */
 static long held(unsigned int nr)
 {
 	if (!path_true(wait_count(&shared->looks[nr], counted(&shared->looks[nr]) + 2)))
@@ -1128,13 +1128,13 @@ static long held(unsigned int nr)
 	return counted(&shared->in_memory[nr]);
 }
 
-/* Pages that the policy of @cg has named, and which are gone */
+/* Pages that the policy of @cg has chosen, and that were freed */
 static long long given(const char *cg)
 {
 	return stat_of(cg, "replace_supplied") + stat_of(cg, "replace_freed");
 }
 
-/* Until the worker has counted what the policy knows: all is the kernel's before that */
+/* Wait until the worker has counted what the policy knows. All turns are the kernel's before. */
 static bool wait_known(const char *cg, size_t pages)
 {
 	unsigned long end = path_hangs_at(10);
@@ -1145,9 +1145,9 @@ static bool wait_known(const char *cg, size_t pages)
 }
 
 /*
- * What is protected is the oldest, and would leave first. The others are clean and many, so that
- * reclaim always finds what it asks for: where it does not, the kernel's own takes from the
- * protected.
+ * The protected pages are the oldest, and would leave first. There are many other clean pages, so
+ * that reclaim always finds enough. If it did not, the kernel's own reclaim would take protected
+ * pages.
  */
 static void test_low(void)
 {
@@ -1167,7 +1167,7 @@ static void test_low(void)
 	good = path_true(wait_ready(1));
 	pid_more = path_spawn(other, hold_clean, &more);
 	good &= path_true(wait_ready(2));
-	/* the worker counts what the policy knows: until then it is not asked */
+	/* the policy is not asked before the worker has counted what it knows */
 	for (i = 0; i < 200 && !stat_of(top, "replace_refused_low"); i++)
 		bite(top, "64K", 1);
 	swapped = swap_of(low);
@@ -1183,9 +1183,9 @@ static void test_low(void)
 }
 
 /*
- * Who has a policy does not pay for who has none: of pages of which a policy knows half it is
- * asked for one in four, and the worker may let go as many. Whose pages the kernel takes in its
- * own turns is the kernel's affair. All are clean: no disk decides which of them can be freed.
+ * A cgroup with a policy does not pay for one without. If policies know half of the pages, they are
+ * asked for one in four, and the worker may free as many. In its own turns the kernel takes pages
+ * of either. All pages are clean, so that the disk does not decide which ones can be freed.
  */
 static void test_share(void)
 {
@@ -1228,7 +1228,7 @@ static long long stolen(void)
 	       vm_event("pgsteal_khugepaged");
 }
 
-/* Locks all that there is, and then as much more as it takes to have the machine reclaim. */
+/* Lock all free memory, and then more until the machine reclaims. */
 static void hog(size_t mib, size_t more)
 {
 	char *p = path_map(mib * MIB, true), *q = path_map(more * MIB, false);
@@ -1274,7 +1274,7 @@ static bool supplies(const char *cg)
 	return stat_of(cg, "replace_supplied") >= 256 && stat_of(cg, "replace_left") > 0;
 }
 
-/* By programs without a limit, which have nothing to supply but the machine's reclaim */
+/* By programs without a limit, so that victims are needed only by reclaim of the machine */
 static bool fill_machine(size_t free_mib, size_t mib, char *cg[2], pid_t pid[2])
 {
 	pid_t pid_hog = start_hog(free_mib, mib);
@@ -1289,7 +1289,7 @@ static bool fill_machine(size_t free_mib, size_t mib, char *cg[2], pid_t pid[2])
 	return good & end_hold(pid[0]) & end_hold(pid[1]);
 }
 
-/* Two programs, in a machine that is full but for them, and then too small. */
+/* Two programs, in a machine that has just enough memory for them, and then too little. */
 static void test_machine(void)
 {
 	size_t free_mib = path_cg_key("/proc", "meminfo", "MemAvailable:") >> 10;
@@ -1328,7 +1328,7 @@ static void test_machine(void)
 		path_cg_remove(cg[i]);
 	}
 	anon = vm_event("pgsteal_anon") - anon;
-	/* the kernel has its turns, and a node may have no page that a policy knows */
+	/* some turns are the kernel's, and a node may have no page that a policy knows */
 	ksft_print_msg("%lld of %lld anonymous pages left by a policy\n", supplied + freed, anon);
 	ksft_test_result(path_gt(2 * (supplied + freed), anon), "by more than half\n");
 	uncounted = stolen_elsewhere() - uncounted - freed;
@@ -1337,7 +1337,7 @@ static void test_machine(void)
 			 "which counts it, and kills nobody\n");
 }
 
-/* us for which somebody in @cg waited for memory; "some" is the first line */
+/* Time that tasks in @cg waited for memory, us: "some" is the first line */
 static long long stalled(const char *cg)
 {
 	char *text = path_cg_slurp(cg, "memory.pressure"), *at = text ? strstr(text, "total=") : 0;
@@ -1356,15 +1356,15 @@ static long long came_back(const char *cg, const char *what)
 }
 
 /*
- * Reclaim is asked for from outside: nobody in the cgroup waits for anything but pages that
- * have left and that it touches again. A major fault is one of them, or a page of a file, of
- * which there are few; memory.stat may lack the last hundred.
+ * Reclaim is requested from outside, so tasks in the cgroup wait only for pages that were
+ * reclaimed and are touched again. Each is a major fault. Others are few, for pages of files.
+ * memory.stat may lack the last hundred.
  */
 static void test_pressure(void)
 {
 	struct job job = { 2048 };
 	char *cg = tracked(NULL, "pressure", "lirs");
-	/* of so many, the last hundred are less than one in twenty */
+	/* there are so many that the last hundred are less than one in twenty */
 	long long enough = path_slow() ? 2560 : 4096;
 	long long back, restored, us = stalled(cg);
 	bool psi = us >= 0;
@@ -1397,10 +1397,10 @@ static void test_pressure(void)
 struct part {
 	const char *name;
 	void (*run)(void);
-	bool waits;			/* for one call that reads back all of swap */
+	bool waits;			/* for a call that reads all of swap back */
 };
 
-static size_t self;		/* which part this program is */
+static size_t self;		/* index of the part that this program is */
 
 static void alive(void)
 {
@@ -1413,7 +1413,7 @@ static void did(unsigned long *what, unsigned long n)
 	alive();
 }
 
-/* As path_go_round(), but each page is progress. */
+/* Like path_go_round(), but each page counts as progress. */
 static unsigned long go_round(char *p, size_t pages, unsigned long round)
 {
 	unsigned long wrong = 0;
@@ -1426,7 +1426,7 @@ static unsigned long go_round(char *p, size_t pages, unsigned long round)
 	return wrong;
 }
 
-static char *top, *leaf;	/* who has children has no processes */
+static char *top, *leaf;	/* a cgroup with children has no processes */
 
 static const char * const policies[] = { "none", "lru", "mru", "region", "lirs", "auto" };
 
@@ -1453,7 +1453,7 @@ static void thrasher(void)
 	verdict(wrong);
 }
 
-/* Page tables that go while the worker looks at what it pushed out */
+/* Free page tables while the worker looks at the pages that it pushed out. */
 static void unmapper(void)
 {
 	unsigned long wrong = 0, bytes = 256 * PAGE;
@@ -1534,7 +1534,7 @@ static void killer(void)
 	rmdir(dir);
 }
 
-/* A tracked cgroup with a policy of its own is removed while that works. */
+/* A tracked cgroup with a policy is removed while the policy works. */
 static void gardener(void)
 {
 	char dir[600];
@@ -1580,7 +1580,7 @@ static void reader(void)
 	}
 }
 
-/* Killed by a page that cannot be read it begins anew, as it is by the unpatched kernel. */
+/* A program is killed when a page cannot be read, as by the unpatched kernel, and begins again. */
 static void phoenix(void)
 {
 	int status;
@@ -1639,7 +1639,7 @@ static size_t idle_parts(const struct part *parts, size_t nr)
 	return running;
 }
 
-/* At least @seconds, and until all was @done; and then until all have ended. */
+/* Run at least @seconds, and until all was @done. Then wait until all have ended. */
 static void watch(const struct part *parts, size_t nr, unsigned int seconds, bool (*done)(void))
 {
 	unsigned int tenths, most = 40 * seconds;
@@ -1653,7 +1653,7 @@ static void watch(const struct part *parts, size_t nr, unsigned int seconds, boo
 		       shared->rounds, shared->policies, shared->longest, shared->idler);
 }
 
-/* True if all data was right. */
+/* Returns whether all data was right. */
 static bool all_at_once(const struct part *parts, size_t nr, unsigned int seconds,
 			bool (*done)(void))
 {
@@ -1706,7 +1706,7 @@ static void test_storm(unsigned int seconds)
 		       shared->kills, shared->forks, shared->cgroups, shared->swaps,
 		       shared->unmaps);
 	ksft_test_result(path_true(storm_done()), "all was done\n");
-	/* as all times are, eight times as long on a debug kernel */
+	/* like all times, eight times as long on a debug kernel */
 	ksft_test_result(path_lt(shared->longest, path_slow() ? 80000 : 10000),
 			 "and nothing hung\n");
 	path_swap_restore();
@@ -1718,7 +1718,7 @@ static bool broken_enough(void)
 	       shared->reborn > 2;
 }
 
-/* Pages that cannot be written stay, and who cannot read his is killed, by whatever policy. */
+/* With any policy, pages that cannot be written stay, and a program that cannot read is killed. */
 static void test_broken(unsigned int seconds)
 {
 	static const struct part parts[] = {

@@ -3,9 +3,9 @@
  * A page that processes share since a fork is in memory once, and counts once in the curve of
  * their cgroup, however many of them touch it.
  *
- * A program maps and fills its pages, and forks children that read them, one after another and
- * as often as they are told to. What becomes of the pages of a program that ends before its
- * children, and when, is a matter of KUnit (kt_parent_goes).
+ * A program maps and fills its pages, and forks children. These read the pages one after another,
+ * as often as they are told to. A KUnit test (kt_parent_goes) covers a program that ends before
+ * its children.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,21 +21,21 @@
 #define ROUNDS		3
 #define BYTES		(pages * PAGE)
 
-/* What processes have beside: their stacks, what they write of their libraries' data */
+/* Other pages of the processes: their stacks, and data of libraries that they write */
 #define MAX_OTHER	(64UL * (CHILDREN + 2))
 
 static size_t pages = 2048;
 static char *cg;
 
-/* @own: quarters of its pages that each child has for itself in the end */
+/* @own: how many quarters of the pages each child has for itself in the end */
 struct family {
 	const char *name;
 	int flags;
-	bool (*begin)(char *p);		/* of each child */
+	bool (*begin)(char *p);		/* called in each child */
 	unsigned int own;
 };
 
-/* One end of each for the child. */
+/* Two pipes, of each of which the child has one end */
 struct turns {
 	int go[2], gone[2];
 };
@@ -82,7 +82,7 @@ static int serve(const struct family *f, char *p, struct turns *turns)
 	return KSFT_PASS;
 }
 
-/* All children there are; false if one of them has failed. */
+/* Wait for all children. Returns false if one of them has failed. */
 static bool reap(void)
 {
 	bool good = true;
@@ -125,7 +125,7 @@ static bool take_turns(struct turns *turns)
 	return true;
 }
 
-/* Of a pipe, the end that others read from or write to. */
+/* Close the ends of the pipes that the other process uses. */
 static void close_ends(struct turns *turns, bool ours)
 {
 	int i;
@@ -155,7 +155,7 @@ static int run_family(void *arg)
 	}
 	close_ends(turns, false);
 	good = pid > 0 && take_turns(turns);
-	/* what they have logged gets on the stack before the first of them leaves it */
+	/* drain their logs before the first child ends and its pages are forgotten */
 	free(path_cg_slurp(cg, "memory.path.mrc"));
 	close_ends(turns, true);
 	return reap() && good ? KSFT_PASS : KSFT_FAIL;
@@ -179,7 +179,7 @@ static bool counted_once(const struct family *f, const struct path_curve *c)
 	half = path_curve_misses(c, pages / 2);
 	end = path_curve_misses(c, all + MAX_OTHER);
 	/*
-	 * All that is read, by the first child too if its parent is there. Some of it was
+	 * All that is read, also by the first child if its parent exists. Some pages were
 	 * accessible when it was forked.
 	 */
 	if (!f->own)
@@ -222,7 +222,7 @@ int main(void)
 		pages = 1024;
 	path_save(PATH_THP);
 	path_write(PATH_THP, "never");
-	/* what comes along with a fault is seen from the next scan on, and that may be too late */
+	/* pages that a fault maps around are tracked only after the next scan: too late */
 	path_save(FAULT_AROUND);
 	path_write(FAULT_AROUND, "4096");
 	path_exact_filtered(16);

@@ -3,11 +3,11 @@
  * Whatever is done to a tracked program, it stays tracked and its data is right.
  *
  * A program goes round its pages, far more than the page access buffer holds,
- * so that every touch of a page is a record. After each thing that the kernel
- * does to page table entries behind the driver's back, the rate must be the
- * same: at once, or after the scan at the end of an epoch where that is what
- * finds the pages again. "The same" is to a hundredth: what fits into the buffer
- * is a thirtieth, and pages that escape might be just those.
+ * so that every touch of a page is a record. Each case is a way in which the
+ * kernel changes page table entries behind the driver's back. Afterwards the rate
+ * of records must be the same: at once, or after the scan at the end of an epoch
+ * where only the scan finds the pages again. "The same" means to a hundredth: the
+ * buffer holds a thirtieth of the pages, and those might be the ones that escape.
  *
  * usage: path_stay_tracked [words of the names of the tests to run]
  */
@@ -30,8 +30,8 @@
 #define BYTES		(NR_PAGES * PAGE)
 
 /*
- * The next scan: a scan takes one part in 128 of the time at most, and it takes
- * long when the host is busy.
+ * Time until the next scan. A scan takes at most 1/128 of the time, and it takes long
+ * when the host is busy.
  */
 #define SCAN_SECONDS	15
 
@@ -47,7 +47,7 @@
 
 static char *cg;
 
-/* In the child: the pages, and how often each was added to */
+/* In the child: the pages, and how often each was incremented */
 static char *mem;
 static size_t nr;
 static unsigned long rounds;
@@ -90,7 +90,7 @@ static void start(size_t pages)
 	go_round();
 }
 
-/* Only look at all pages. */
+/* Only read all pages. */
 static bool look_round(void)
 {
 	size_t i;
@@ -101,7 +101,7 @@ static bool look_round(void)
 	return true;
 }
 
-/* What the driver saw; a record for which the log had no room was one, too. */
+/* Number of records, including those for which the log had no room. */
 static long long seen(void)
 {
 	return stat_of("records") + stat_of("dropped_log_full");
@@ -131,7 +131,7 @@ static bool tracked(void)
 	return false;
 }
 
-/* Or after some epochs? */
+/* Does a round make about @nr records after some epochs? */
 static bool soon(bool (*round)(void))
 {
 	unsigned long end = path_hangs_at(SCAN_SECONDS);
@@ -156,7 +156,7 @@ static int result(bool good)
 	return good ? KSFT_PASS : KSFT_FAIL;
 }
 
-/* Each touch is a hint fault, and one that is ours. */
+/* Each touch is a hint fault of the driver's. */
 static int t_plain(void)
 {
 	long long before = stat_of("faults");
@@ -295,7 +295,7 @@ static int t_mremap_grow(void)
 	return result(tracked_soon());
 }
 
-/* Protection: mprotect() has a hook, so at once. */
+/* Protection: mprotect() has a hook, so pages are tracked at once. */
 
 static int t_read_only(void)
 {
@@ -323,7 +323,7 @@ static void write_read_only(void)
 	*word(NR_PAGES / 2) = 0;
 }
 
-/* The read makes the page accessible, but not for more than that. */
+/* The read makes the page accessible for reading only. */
 static void read_and_write_read_only(void)
 {
 	__volatile__ unsigned long sum;
@@ -347,7 +347,7 @@ static bool is_killed(void (*fn)(void))
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
 }
 
-/* PROT_NONE must mean it, also when the page was inaccessible already. */
+/* PROT_NONE must deny access, also when the page was inaccessible already. */
 static int t_no_access(void)
 {
 	return result(path_true(is_killed(read_no_access)) &&
@@ -379,15 +379,15 @@ static int t_dontneed(void)
 }
 
 /*
- * Written, fallen out of the buffer, and then only looked at: what says that the
- * page is dirty must have gone with it, or reclaim drops the page.
+ * A page is written, falls out of the buffer, and then is only read. Its dirty bit must
+ * have been kept, or reclaim drops the page.
  */
 static bool looked_at(void)
 {
 	return go_round() && look_round() && look_round();
 }
 
-/* Either the old data or zeros, and a write keeps the page. */
+/* The data is the old data or zeros, and a write keeps the page. */
 static int t_free(void)
 {
 	size_t i;
@@ -479,7 +479,7 @@ static int t_ksm(void)
 	path_write("/sys/kernel/mm/ksm/run", "0");
 	if (path_number("/sys/kernel/mm/ksm/pages_sharing") < 300)
 		return KSFT_SKIP;
-	/* who only looks keeps the shared page, which KSM has made accessible */
+	/* a reader keeps the shared page, which KSM has made accessible */
 	if (!soon(look_merged))
 		return KSFT_FAIL;
 	for (i = 0; i < (int)nr; i++)
@@ -512,7 +512,7 @@ static int t_migration(void)
 {
 	if (access("/sys/devices/system/node/node1", F_OK))
 		return KSFT_SKIP;
-	/* the second time nobody has written since */
+	/* the second time the pages have not been written since */
 	return result(path_true(move_to(1)) && tracked_soon() && path_true(move_to(0)) &&
 		      soon(look_round));
 }
@@ -524,7 +524,7 @@ static int t_compaction(void)
 	return result(tracked_soon());
 }
 
-/* How often NUMA balancing has been through this program; -1: not known */
+/* How often NUMA balancing has scanned this program; -1: not known */
 static long long numa_scans(void)
 {
 	char *text = path_slurp("/proc/self/sched"), *at;
@@ -537,7 +537,7 @@ static long long numa_scans(void)
 	return scans;
 }
 
-/* It leaves tracked programs alone: two kinds of hints would be one too many. */
+/* NUMA balancing skips tracked programs, because two kinds of hints would be mixed up. */
 static int t_numa_balancing(void)
 {
 	unsigned long end = path_now_ms() + 2000;
@@ -556,7 +556,7 @@ static int t_numa_balancing(void)
 	return result(tracked() && tracked());
 }
 
-/* Others who look at the pages: the kernel, for itself or a debugger */
+/* Others that access the pages: the kernel, for itself or for a debugger */
 
 static bool pipe_through(void)
 {
@@ -578,7 +578,7 @@ static bool pipe_through(void)
 	return true;
 }
 
-/* Another process reads all, and adds one to each. */
+/* Another process reads all pages, and adds one to each. */
 static int peek_and_poke(pid_t pid)
 {
 	unsigned long *buf = malloc(BYTES);
@@ -643,7 +643,7 @@ static bool read_direct(int fd)
 			ksft_print_msg("page %zu was not read\n", i);
 			return false;
 		}
-		/* for the next time, and it is lost if it went to another page */
+		/* for the next time; the write is lost if it went to another page */
 		mem[i * PAGE + MARK_AT] = 0;
 	}
 	return true;
@@ -731,9 +731,9 @@ static int t_read_write(void)
 #define AROUND	256	/* pages of 4 KiB in 1 MiB */
 
 /*
- * A fault on a file maps the pages around it, too. When these are more than the
- * driver looks at, the rest escapes. The scan finds and counts it, and then each
- * page is heard of again.
+ * A fault on a file maps the pages around it, too. If these are more than the driver
+ * looks at, the rest escapes. The scan finds and counts them, and then touches of
+ * each page are recorded again.
  */
 static int t_escaped(void)
 {
@@ -761,7 +761,7 @@ static int t_escaped(void)
 	for (i = 0; i < nr; i += AROUND)
 		if (*word(i) != i)
 			return KSFT_FAIL;
-	/* the windows need not begin where the mapping does */
+	/* the windows of faults need not begin where the mapping does */
 	if (*word(nr - 1) != nr - 1)
 		return KSFT_FAIL;
 	end = path_hangs_at(SCAN_SECONDS);
@@ -775,13 +775,13 @@ static int t_escaped(void)
 	return result(tracked() && tracked());
 }
 
-/* Nothing escapes where nothing is done. */
+/* Without any change, nothing escapes. */
 static int t_nothing_escapes(void)
 {
 	long long before = 0;
 	int i;
 
-	/* until the library's pages have been found, which faults bring in by the 16 */
+	/* until the scan has found the library's pages, which a fault maps 16 at a time */
 	for (i = 0; i < 8; i++) {
 		if (i == 4)
 			before = stat_of("escaped");
@@ -843,7 +843,7 @@ static int run_one(void *arg)
 	int (*fn)(void) = *(int (**)(void))arg, ret;
 
 	start(NR_PAGES);
-	/* a round of what fn() left, to see that its data is right */
+	/* a round over what fn() left, to check that the data is right */
 	ret = fn();
 	return ret ?: result(go_round());
 }
@@ -872,7 +872,7 @@ int main(int argc, char **argv)
 	path_start(plan, 120);
 	for (i = 0; i < ARRAY_SIZE(saved); i++)
 		path_save(saved[i]);
-	/* a program takes these when it begins */
+	/* these take effect when a program begins */
 	path_write(NUMA_SCAN "delay_ms", "100");
 	path_write(NUMA_SCAN "period_min_ms", "100");
 	path_exact(PAB);

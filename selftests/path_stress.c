@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything at once: tracked programs that are killed, that fork, that are
- * swapped; cgroups that come and go; drivers that are switched, tracking that is
- * switched off and on, memory limits that change. Programs verify their data all
- * the while, and in the end nothing is left: no context, no slab object.
+ * Everything at once: tracked programs are killed, fork, and are swapped; cgroups
+ * come and go; drivers are switched, tracking is switched off and on, memory limits
+ * change. Programs check their data all the time, and in the end nothing is left: no
+ * context, no slab object.
  *
  * usage: path_stress [seconds (20)]
  */
@@ -39,7 +39,7 @@ static void count(unsigned long *what)
 	__atomic_fetch_add(what, 1, __ATOMIC_RELAXED);
 }
 
-/* What was tried and failed was not done. */
+/* Count a thing that was done, but not one that failed. */
 static void count_if(bool done, unsigned long *what)
 {
 	if (done)
@@ -56,7 +56,7 @@ static __volatile__ unsigned long *word(char *p, size_t page)
 	return (unsigned long *)(p + page * PAGE) + page % 500;
 }
 
-/* A program: counts in its pages, remaps them now and then, checks. */
+/* A program counts in its pages, remaps them now and then, and checks. */
 static void go_rounds(unsigned long n)
 {
 	char *p = path_map(NR_PAGES * PAGE, false), *to;
@@ -101,7 +101,7 @@ static void worker(int id)
 		go_rounds(50);
 }
 
-/* Killed at any moment, and once it is tracked for certain: that is what counts. */
+/* A program is killed at any time, and at times when it is certainly tracked, which counts. */
 static void killer(int id)
 {
 	int status, wait, i = 0;
@@ -129,7 +129,7 @@ static void killer(int id)
 	}
 }
 
-/* A bounded bomb: a tree of 2 + 4 + 8 + 16 */
+/* A bounded fork bomb: a tree of 2 + 4 + 8 + 16 */
 static void bomb(int depth)
 {
 	int i;
@@ -188,7 +188,7 @@ static void gardener(int id)
 	}
 }
 
-/* Time for the programs to get somewhere in, on a machine however slow */
+/* Give the programs time to make progress, also on a slow machine. */
 static void leave_ms(unsigned int ms)
 {
 	path_sleep_ms(path_slow() ? ms * PACE : ms);
@@ -239,7 +239,7 @@ static void squeezer(int id)
 	}
 }
 
-/* Somebody who reads all files all the time */
+/* A process that reads all files all the time */
 static void reader(int id)
 {
 	static const char * const files[] = {
@@ -283,7 +283,7 @@ static bool all_done(void)
 	       shared->toggles && shared->limits;
 }
 
-/* For so long, and on a machine that is slow until all was done, SLOWER times so long. */
+/* Run for @seconds; on a slow machine until all was done, at most SLOWER times as long. */
 static void stress(unsigned int seconds)
 {
 	pid_t pid[ARRAY_SIZE(parts)];
@@ -336,10 +336,10 @@ int main(int argc, char **argv)
 	top = path_cg(NULL, "stress");
 	path_cg_write(top, "cgroup.subtree_control", "+memory");
 	path_exact(64);
-	/* a log for each of many programs, of which nobody counts the records */
+	/* small logs, because there are many programs; the records are not counted */
 	path_set(PATH_EMUL "log_entries", "1024");
 	path_track(top, true);
-	/* once for what is allocated once */
+	/* run once before, for what is allocated once */
 	stress(2);
 	clean_up();
 	wait_no_contexts();
@@ -363,7 +363,7 @@ int main(int argc, char **argv)
 	path_sleep_ms(3000);
 	after = slab_kb();
 	ksft_print_msg("slab: %lld kB before, %lld kB after\n", before, after);
-	/* KASAN keeps freed objects for a while; kmemleak, then, knows better */
+	/* KASAN keeps freed objects for a while; kmemleak finds leaks then */
 	if (access("/sys/kernel/debug/kmemleak", F_OK))
 		ksft_test_result(path_lt(after - before, 1024), "no slab objects are left\n");
 	else

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that keeps its mmap_lock holds up nobody else. Here a file system does not
- * answer: one thread reads a page of a mapped file through /proc/self/mem, and waits for
- * it with mmap_lock held for reading; another wants to map something, and since it waits
- * nobody else gets that lock.
+ * A program that keeps its mmap_lock does not block others. Here a file system does not
+ * answer. One thread reads a page of a mapped file through /proc/self/mem, and waits for it
+ * with mmap_lock held for reading. Another thread wants to map something, and because it
+ * waits, no other task gets the lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,8 @@
 #define NR_PAGES	1024UL
 #define FILE_BYTES	MIB
 /*
- * Each is an epoch with touches and one without, at least. So many that a scan of the stuck program
- * is due in one of them: scans take 1/128 of the time, and after a long one the next is put off.
+ * A round is at least an epoch with touches and one without. There must be enough rounds for a scan
+ * of the stuck program to be due: scans take 1/128 of the time, so a long one puts off the next.
  */
 #define ROUNDS		16
 
@@ -41,7 +41,7 @@ static struct shared *shared;
 static char dir[32];
 static int server;
 
-/* A file system of one file, which is never read to the end: 9P2000.L by a socket */
+/* A 9P2000.L file system on a socket, with one file that never reads to its end */
 
 enum {
 	RLERROR = 7, TLOPEN = 12, TGETATTR = 24, TVERSION = 100, TATTACH = 104, TFLUSH = 108,
@@ -73,7 +73,7 @@ struct attr {
 
 #define NR_FIDS		64
 
-/* The root is a directory, all else the file. */
+/* The root is a directory. All else is the file. */
 static struct qid qid_of[NR_FIDS];
 
 static struct qid *qid_at(const __u8 *p)
@@ -107,7 +107,7 @@ static size_t walk(__u8 *body)
 	return 2 + down * sizeof(*to);
 }
 
-/* Answers in the place of the question. Returns its size, or -1. */
+/* Write the answer over the question. Returns the size of the answer, or -1. */
 static ssize_t reply(struct message *m)
 {
 	struct qid *qid = qid_at(m->body), copy;
@@ -187,7 +187,7 @@ static bool mount_file(void)
 	return true;
 }
 
-/* What was not answered fails. */
+/* Let all requests fail that were not answered. */
 static void unmount_file(void)
 {
 	shutdown(server, SHUT_RDWR);
@@ -226,7 +226,7 @@ static int get_stuck(void *arg)
 	return KSFT_PASS;
 }
 
-/* The thread that wants to map something sleeps, and not because it has been told to. */
+/* Wait until the thread that wants to map something sleeps for the lock. */
 static bool is_stuck(pid_t pid)
 {
 	char name[64], *text, *end;
@@ -246,7 +246,7 @@ static bool wait_stuck(pid_t pid)
 	int i;
 
 	for (i = 0; i < 2000; i++) {
-		/* twice: it may just have waited for us */
+		/* twice: the first time it may have waited for this process */
 		if (is_stuck(pid) && (path_sleep_ms(20), is_stuck(pid)))
 			return true;
 		path_sleep_ms(10);
@@ -261,7 +261,7 @@ static int touch(void *arg)
 	return path_go_round(path_map(NR_PAGES * PAGE, false), NR_PAGES, 0) ? KSFT_FAIL : KSFT_PASS;
 }
 
-/* Touches pages once in each round, and then none until the next */
+/* Touch pages once in each round, and then none until the next. */
 static int touch_and_wait(void *arg)
 {
 	unsigned int round = 0, now;
@@ -292,7 +292,7 @@ static bool wait_rate(const char *cg, bool some)
 	return false;
 }
 
-/* In a process of its own, for it might not come back */
+/* Write a knob in a child, because the write might not return. */
 static bool knob(const char *name, const char *value)
 {
 	pid_t pid = fork(), ended = 0;
@@ -319,7 +319,7 @@ static void test_all(const char *cg, const char *other)
 	path_track(other, true);
 	pid = path_spawn(cg, get_stuck, NULL);
 	ksft_test_result(path_true(wait_stuck(pid)), "a program keeps its mmap_lock\n");
-	/* each time the epoch in which it was touched is over, and one in which it was not */
+	/* each round takes the epoch in which the other was touched, and one in which it was not */
 	idle = path_spawn(other, touch_and_wait, NULL);
 	for (i = 0, good = true; i < ROUNDS && good; i++) {
 		__atomic_add_fetch(&shared->round, 1, __ATOMIC_RELAXED);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * See path_util.h. What a signal handler needs is done with system calls and
- * memory that is ready, so that knobs are put back whatever happens.
+ * See path_util.h. Knobs are restored in a signal handler, too. So that uses only system
+ * calls and memory that is allocated before.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -201,7 +201,7 @@ bool path_swap_off(void)
 	return !path_have_swap();
 }
 
-/* As mkswap does. */
+/* Write the header of a swap area, like mkswap. */
 static bool make_swap(const char *dev, unsigned int mib)
 {
 	char page[PAGE] = "";
@@ -311,7 +311,7 @@ void path_restore(void)
 			remove_cgroup(cgroups[i]);
 	nr_cgroups = 0;
 	path_swap_restore();
-	/* twice: some values are only good together */
+	/* twice: some values are only valid together */
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < nr_knobs; i++)
 			path_write(knobs[i].file, knobs[i].value);
@@ -338,7 +338,7 @@ bool path_slow(void)
 	return !access("/sys/kernel/debug/kmemleak", F_OK);
 }
 
-/* On a host that has other work, too, time goes by in which the guest does not run. */
+/* On a busy host, time passes in which the guest does not run. */
 static unsigned int patience(unsigned int seconds)
 {
 	return seconds * (path_slow() ? 32 : 4);
@@ -428,7 +428,7 @@ void path_exact(unsigned int pab_entries)
 	path_set(PATH_EMUL "pab_entries", "%u", pab_entries);
 	path_set(PATH_EMUL "pab_ways", "16");
 	path_set(PATH_EMUL "filter_entries", "0");
-	/* a fault drains it only if no worker has the models, which may be held up with them */
+	/* a fault drains the log only with the models' lock, which a worker may hold for long */
 	path_set(PATH_EMUL "log_entries", "16384");
 	path_set(PATH_EMUL "sample_shift", "0");
 	path_set(PATH_EMUL "overhead_target", "0");
@@ -558,7 +558,7 @@ long long path_cg_key(const char *cg, const char *file, const char *key)
 	return value;
 }
 
-/* What a case rests on */
+/* Conditions of a case */
 
 static void print_place(const char *file, int line, const char *what)
 {
@@ -652,7 +652,7 @@ bool path_region_at(const char *cg, pid_t pid, const void *addr, struct path_reg
 	const char *line;
 	bool found = false;
 
-	/* a region with a hole reaches round what is in the hole: take the smallest */
+	/* a region with a hole covers regions in the hole: take the smallest */
 	for (line = text; line; line = next_line(line)) {
 		if (!path_parse_region(line, &now) || now.pid != pid || a < now.start ||
 		    a >= now.end || (found && now.end - now.start >= r->end - r->start))
@@ -686,7 +686,7 @@ bool path_wait_tracks(const char *cg, pid_t pid, bool want)
 			return false;
 		path_sleep_ms(20);
 	}
-	/* ends when its first scan has */
+	/* returns when the first scan has ended */
 	if (want)
 		path_set("enabled", "1");
 	return true;

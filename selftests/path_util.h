@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of page access tracking share: knobs that are always put back,
+ * Shared by the tests of page access tracking: knobs that are always restored,
  * cgroups that are always removed, and programs that run tracked.
  */
 #ifndef PATH_UTIL_H
@@ -27,9 +27,9 @@
 void path_open(unsigned int seconds);
 
 /*
- * Header, plan, and everything of ours saved. Ends the program as skipped
+ * Print the header and the plan, and save all knobs. Ends the program as skipped
  * without root or without the kernel's support. After @seconds (more on a
- * debug kernel) it fails.
+ * debug kernel) the program fails.
  */
 static inline void path_start(unsigned int plan, unsigned int seconds)
 {
@@ -39,16 +39,16 @@ static inline void path_start(unsigned int plan, unsigned int seconds)
 	ksft_set_plan(plan);
 }
 
-/* Put everything back; also at exit and on signals. */
+/* Restore everything. Also called at exit and on signals. */
 void path_restore(void);
-/* A kernel full of checks: expect a tenth of the speed. */
+/* Is this a kernel full of checks? Expect a tenth of the speed. */
 bool path_slow(void);
-/* The path_now_ms() at which what takes a kernel so many seconds at most must be a hang. */
+/* The path_now_ms() after which a thing that takes a kernel at most @seconds must be a hang. */
 unsigned long path_hangs_at(unsigned int seconds);
 
 /*
- * What a case rests on. What does not hold is printed with its place and its values.
- * Numbers are compared by their values, whatever their types; path_same() compares strings.
+ * Conditions of a case. One that does not hold is printed with its place and its values.
+ * Numbers are compared by value, whatever their types. path_same() compares strings.
  */
 #define path_true(cond)	path_holds(!!(cond), __FILE__, __LINE__, #cond)
 #define path_same(a, b)	path_is_text(__FILE__, __LINE__, #a " is " #b, a, b)
@@ -66,28 +66,28 @@ bool path_is(enum path_relation relation, const char *file, int line, const char
 	     long double a, long double b);
 bool path_is_text(const char *file, int line, const char *what, const char *a, const char *b);
 
-/* Files. Return 0, or bytes, or -errno. Absolute names. */
+/* Files, by absolute names. Return 0, or a number of bytes, or -errno. */
 int path_write(const char *file, const char *text);
 int path_write_bytes(const char *file, const void *buf, size_t len);
 int path_read(const char *file, char *buf, size_t size);
-/* The whole of a file of any size, to be freed; NULL with errno. */
+/* Read a whole file of any size. The caller frees the result. NULL with errno on error. */
 char *path_slurp(const char *file);
 char *path_slurp_fd(int fd);
-/* A number, or the word in brackets. Negative: -errno. */
+/* Read a number, or the word in brackets. Negative: -errno. */
 long long path_number(const char *file);
 
 /* Knobs: "epoch_ms", "drivers/emul/pab_entries". path_set() must succeed. */
 __printf(2, 3) void path_set(const char *knob, const char *fmt, ...);
 long long path_get(const char *knob);
-/* Any other file to be put back at the end. Brackets are understood. */
+/* Save any other file, to be restored at the end. Handles words in brackets. */
 void path_save(const char *file);
-/* Exact tracking with a small PAB: what most tests want. Enables it. */
+/* Enable exact tracking with a small PAB, which most tests need. */
 void path_exact(unsigned int pab_entries);
-/* Parameters of vpath that track exactly; taken over when it is chosen. */
+/* Set parameters with which vpath tracks exactly. They take effect when it is chosen. */
 void path_vpath_exact(unsigned int pab_entries);
-/* The same, and what falls out of so small a PAB all the time, as code and stack, is filtered. */
+/* The same, with a filter for pages that a small PAB loses all the time, such as code and stack. */
 void path_exact_filtered(unsigned int pab_entries);
-/* Exact tracking by this driver; emul with so small a PAB. Enables it. */
+/* Enable exact tracking by a driver; emul gets a PAB of this size. */
 void path_use_driver(const char *driver, unsigned int pab_entries);
 
 /* cgroups. @parent NULL: the root. Must succeed. */
@@ -97,11 +97,11 @@ int path_cg_write(const char *cg, const char *file, const char *text);
 char *path_cg_slurp(const char *cg, const char *file);
 int path_cg_move(const char *cg, pid_t pid);
 void path_track(const char *cg, bool on);
-/* The number behind a key, -1 when there is none. */
+/* Return the number behind a key, or -1 if there is none. */
 long long path_cg_key(const char *cg, const char *file, const char *key);
 long long path_text_key(const char *text, const char *key);
 
-/* A session of /dev/mmpath; must succeed. And a process of it: 0 or -errno. */
+/* Open a session of /dev/mmpath, which must succeed. Track a process in it: 0 or -errno. */
 int path_dev_open(void);
 int path_dev_track(int dev, pid_t pid);
 
@@ -119,7 +119,7 @@ int path_run(const char *cg, int (*fn)(void *arg), void *arg, unsigned int secon
 pid_t path_spawn(const char *cg, int (*fn)(void *arg), void *arg);
 int path_wait(pid_t pid, unsigned int seconds);
 
-/* Regions as the file has them */
+/* A line of memory.path.regions */
 struct path_region {
 	int pid;
 	unsigned int id;
@@ -150,7 +150,7 @@ struct path_curve {
 };
 
 bool path_parse_curve(const char *text, struct path_curve *c);
-/* At the last point of no more than @pages */
+/* Misses at the last point with at most @pages */
 unsigned long path_curve_misses(const struct path_curve *c, size_t pages);
 
 /* Mattson's algorithm: of a string of n pages, touches at each distance. */
@@ -164,22 +164,22 @@ struct path_mattson {
 
 void path_mattson_init(struct path_mattson *m, size_t pages, size_t times);
 void path_mattson_touch(struct path_mattson *m, size_t page);
-/* touches that miss with @pages of memory, cold ones not included */
+/* Touches that miss with @pages of memory, without cold ones */
 unsigned long path_mattson_misses(const struct path_mattson *m, size_t pages);
 void path_mattson_free(struct path_mattson *m);
 
 /*
- * Reclaim by two lists looks at counts that are up to four seconds old, and can find
- * nothing when there is a lot: the unpatched kernel kills programs then. From here on
- * somebody has them counted.
+ * Reclaim with two lists looks at statistics that are up to four seconds old. It may find
+ * nothing although there are many pages, and the unpatched kernel kills programs then. From
+ * here on a process keeps the statistics fresh.
  */
 void path_keep_counting(void);
 
 /* Memory, never huge unless @huge; 2 MiB aligned */
 char *path_map(size_t bytes, bool huge);
-/* Programs count in their pages, one word in each, and see which ones are wrong. */
+/* Programs count in their pages, one word in each, and check which ones are wrong. */
 __volatile__ unsigned long *path_word(char *p, size_t page);
-/* All pages hold @round; adds one, and returns how many did not. */
+/* All pages must hold @round. Adds one to each, and returns how many were wrong. */
 unsigned long path_go_round(char *p, size_t pages, unsigned long round);
 unsigned long path_major_faults(void);
 unsigned long path_faults(void);
@@ -188,18 +188,18 @@ void path_sleep_ms(unsigned int ms);
 unsigned long path_now_ms(void);
 
 /*
- * Swap. Other disks than the system has: no other (path_swap_off()), or one of ours
- * before all others, of null_blk, with bad sectors ("+first-last"), or zram. They are as
- * before after path_swap_restore(), which is also called at the end.
+ * Swap on other disks than the system's: on none (path_swap_off()), or first on one of
+ * the test's: null_blk, which may have bad sectors ("+first-last"), or zram.
+ * path_swap_restore() undoes this, and is also called at the end.
  */
 #define PATH_DISK	"nullb_path"
 bool path_have_swap(void);
 bool path_swap_off(void);
-/* What is written or read takes @us. */
+/* Let each read and write take @us. */
 bool path_swap_null(unsigned int mib, unsigned int us);
 bool path_swap_bad(const char *sectors);
 bool path_swap_zram(unsigned int mib);
-/* Ours off and on. */
+/* Swap on the test's disk off and on. */
 bool path_swap_again(void);
 void path_swap_restore(void);
 

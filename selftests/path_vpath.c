@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The virtual hardware and its driver. Without the device (lab run --vpath) it is
- * only seen that the driver cannot be chosen.
+ * The virtual hardware and its driver. Without the device (lab run --vpath) the only
+ * test is that the driver cannot be chosen.
  *
  * usage: path_vpath [virtual|lies|loop|thin|full]
  *
- * virtual: all of it in virtual time (--icount), where how much of a program a burst sees is
- * no matter of how fast the host is.
+ * virtual: all tests in virtual time (--icount), where the part of a program that a burst sees
+ * does not depend on the speed of the host.
  *
- * loop: a loop over 2048 pages from 0x200000000000 on, 8 times, between marks 1 and 2:
- * for who compares it with the ground truth.
+ * loop: a loop over 2048 pages from 0x200000000000 on, 8 times, between marks 1 and 2,
+ * to be compared with the ground truth.
  *
  * thin: a log that is too long, in virtual time (--icount --cpus 1).
  *
- * full: a log that overflows, likewise.
+ * full: a log that overflows, in virtual time (--icount --cpus 1).
  *
  * lies: the device writes nonsense into its registers and logs (--vpath=fuzz=N).
  * Whatever it says, programs keep their data, and the emulated driver works after.
@@ -33,12 +33,12 @@
 
 #define DRIVER	"/sys/bus/pci/drivers/mmpath-vpath/"
 #define PAB	128UL
-#define PAGES	2048UL		/* 16 times that */
+#define PAGES	2048UL		/* 16 times the PAB */
 #define ROUNDS	8UL
 #define HOT	64UL		/* pages; half of the PAB */
 #define THRESHOLD	256LL
-#define SECONDS	600		/* that a program may take, however slow the machine is */
-#define SLACK	400UL		/* of its own: stack, libraries, heap */
+#define SECONDS	600		/* for a program on a slow machine */
+#define SLACK	400UL		/* other pages of a program: stack, libraries, heap */
 
 /* Marks 1 and 2 in the ground truth; no-operations. */
 static void mark_begin(void)
@@ -140,7 +140,7 @@ static char *find_device(void)
 	return name;
 }
 
-/* Parameters are taken over when the driver is chosen. */
+/* Parameters take effect when the driver is chosen. */
 static void choose(void)
 {
 	path_set("driver", "vpath");
@@ -157,7 +157,7 @@ static void defaults(void)
 
 static long resumed;		/* how often, at most, the program that run() ran */
 
-/* Once a switch, and once a tick, of a ms or more, for the drain that this asks for. */
+/* At most once for each switch, and once for each tick of 1 ms or more, because of its drain. */
 static long children_resumed(void)
 {
 	struct rusage ru;
@@ -168,7 +168,7 @@ static long children_resumed(void)
 }
 
 /*
- * What a program touches beside its loop: pages of its own, and the one that the
+ * Touches of a program beside its loop: other pages of its own, and the page that the
  * kernel writes when it resumes the program (rseq).
  */
 static unsigned long slack(void)
@@ -176,7 +176,7 @@ static unsigned long slack(void)
 	return SLACK + resumed;
 }
 
-/* A run that did not begin leaves nothing to free. */
+/* Also after a run that did not begin, which leaves nothing to free. */
 static void forget(struct path_curve *c)
 {
 	free(c->misses);
@@ -207,9 +207,9 @@ static bool run(const struct loop *l, struct path_curve *c)
 }
 
 /*
- * A loop misses always until all of it fits, and then never. What else the program
- * touches shifts that by a few pages. It stays on one CPU, or moves when it has come
- * round: on another it would find pages in the PAB, from when it was there before.
+ * A loop always misses until all of it fits, and then never. Other touches of the program
+ * shift that by a few pages. The program stays on one CPU, or moves after each round. In
+ * the middle of a round it could find pages in the PAB of the other CPU.
  */
 static bool is_loop(const struct path_curve *c, size_t pages, size_t rounds)
 {
@@ -292,8 +292,8 @@ static void test_sample(void)
 }
 
 /*
- * Hot pages between those of a loop, so that they stay in the PAB; then a quarter of
- * the loop without them, so that they leave it.
+ * Hot pages are touched between those of a loop, so that they stay in the PAB. Then a
+ * quarter of the loop goes without them, so that they leave it.
  */
 static int touch_hot(void *arg)
 {
@@ -315,9 +315,9 @@ static int touch_hot(void *arg)
 }
 
 /*
- * With half of its pages, the loop misses on all that it does not come back to at
- * once. When a hot page comes back it has been away for a quarter: a hit, if it is
- * known to have been hot.
+ * With half of its pages, the loop misses on all except those that it touches again at
+ * once. A hot page is touched again after a quarter of the loop. That is a hit, if the
+ * page is known to have been hot.
  */
 static long hot_misses(unsigned int relog)
 {
@@ -375,9 +375,9 @@ static void test_duty(void)
 }
 
 /*
- * Nearly all its touches are records, and a sample of what is left of so few pages says
- * nothing: the program is logged in bursts. What they stand for is a loop all the same,
- * and of about as many touches.
+ * Nearly all touches are records, and a coarser sample of so few pages would say nothing.
+ * So the program is logged in bursts. Their curve is that of a loop all the same, with
+ * about as many touches.
  */
 static void test_rest(void)
 {
@@ -399,7 +399,7 @@ static void test_rest(void)
 		       skipped, below, above, want);
 	ksft_test_result(path_gt(paused, 0) && path_gt(skipped, 0),
 			 "what is too expensive is logged in bursts\n");
-	/* what is held back is counted; a host that is slow sees no round whole */
+	/* records that are not logged are counted; with a slow host a burst sees no whole round */
 	good = good && path_le(below, want + want / 20) && path_le(above, below);
 	if (virtual_time)
 		good = good && path_le(above, below / 8) && path_ge(below, want - want / 20);
@@ -409,7 +409,7 @@ static void test_rest(void)
 	defaults();
 }
 
-/* With a target the program is over before anything is logged; what it touches is counted. */
+/* With a target the program ends before anything is logged. Its touches are counted. */
 static void test_short(void)
 {
 	long long paused = path_get(PATH_VPATH "paused");
@@ -429,7 +429,7 @@ static void test_short(void)
 	defaults();
 }
 
-/* Twice over pages that are there: it is over in less than it takes to drain its log. */
+/* A program goes twice over mapped pages. It takes less time than to drain its log. */
 static int touch_twice(void *arg)
 {
 	const struct loop *l = arg;
@@ -446,8 +446,8 @@ static int touch_twice(void *arg)
 }
 
 /*
- * From where a log is too expensive a sample of the rest is delivered, so the order of all its
- * pages is known.
+ * From the record on at which a log becomes too expensive, a sample of the rest is delivered. So
+ * the order of all pages is known.
  */
 static void test_thin(void)
 {
@@ -471,7 +471,7 @@ static void test_thin(void)
 	defaults();
 }
 
-/* Is all that was logged drained, but for @left records? Waits for it. */
+/* Wait until all records except @left are drained. */
 static bool drained(long long logged, long long records, long long left)
 {
 	unsigned long until = path_hangs_at(20);
@@ -486,9 +486,9 @@ static bool drained(long long logged, long long records, long long left)
 }
 
 /*
- * Nobody asks and no epoch ends: a program that runs on is drained all the same, by
- * the tick down to what it logs in one, or by interrupts down to the threshold of
- * each CPU.
+ * Without a reader, and without the end of an epoch, the log of a running program is drained
+ * all the same: by the tick, except what it logs between two ticks, or by interrupts, except
+ * the threshold of each CPU.
  */
 static void test_by_itself(bool interrupt)
 {
@@ -520,8 +520,8 @@ static void test_by_itself(bool interrupt)
 }
 
 /*
- * More than a log holds, several times, and epochs that drain beside the ticks: who
- * logs waits for who drains.
+ * The program logs several times what a log holds, and epochs drain beside the ticks. The
+ * program must wait for drains.
  */
 static void test_lossless(void)
 {
@@ -535,7 +535,7 @@ static void test_lossless(void)
 	forget(&c);
 }
 
-/* Accesses that got past the stages, but for those that are known not to have been logged */
+/* Accesses that got past all stages, without those known not to have been logged */
 static long long to_be_logged(void)
 {
 	return path_get(PATH_VPATH "filter_misses") + path_get(PATH_VPATH "relogged") -
@@ -543,7 +543,7 @@ static long long to_be_logged(void)
 	       path_get(PATH_VPATH "overflowed");
 }
 
-/* A log that is too small for what is logged between two ticks: what is lost is counted. */
+/* The log is too small for the records between two ticks. Lost records are counted. */
 static void test_full(unsigned int duty_percent)
 {
 	const struct loop l = { .pages = PAGES, .rounds = 20 * ROUNDS };
@@ -568,7 +568,7 @@ static void test_full(unsigned int duty_percent)
 	forget(&c);
 }
 
-/* Programs that come and go fast: none gets what another has done. */
+/* Programs come and go fast. None gets the records of another. */
 static void test_contexts(void)
 {
 	static const struct loop large = { .pages = PAGES, .rounds = 1, .cpu = -1 };
@@ -577,7 +577,7 @@ static void test_contexts(void)
 	struct path_curve c = { };
 	bool good = true;
 
-	/* epochs that end while a program does */
+	/* so that epochs end while programs do */
 	path_set("epoch_ms", "100");
 	for (i = 0; i < times; i++) {
 		good &= run(&large, &c) && path_ge(c.footprint, PAGES);
@@ -650,7 +650,7 @@ static void test_switches(void)
 	defaults();
 }
 
-/* Taken away while it is in use, and given back */
+/* The device is removed while it is in use, and added again. */
 static void test_removal(void)
 {
 	const struct loop l = { .pages = PAGES, .rounds = 1500 * ROUNDS, .cpu = -1 };
@@ -674,7 +674,7 @@ static void test_removal(void)
 	       is_loop(&c, PAGES, ROUNDS);
 	ksft_test_result(good, "and given back\n");
 	forget(&c);
-	/* the same while it is the driver in use: nobody has to choose it again */
+	/* the same while it is the driver in use: it need not be chosen again */
 	good = path_eq(path_write(DRIVER "unbind", device), 0) &&
 	       path_eq(path_write(DRIVER "bind", device), 0) && run(&loop, &c) &&
 	       is_loop(&c, PAGES, ROUNDS);
@@ -682,7 +682,7 @@ static void test_removal(void)
 	forget(&c);
 }
 
-/* The device itself, not only its driver's hold on it */
+/* Remove the device itself, and not only unbind its driver. */
 static void test_pulled_out(void)
 {
 	const struct loop l = { .pages = PAGES, .rounds = 1500 * ROUNDS, .cpu = -1 };
@@ -708,14 +708,14 @@ static void test_pulled_out(void)
 	forget(&c);
 }
 
-/* A command of the kernel's from user mode is a no-operation: counters are not reset. */
+/* In user mode, a command for the kernel does nothing: counters are not reset. */
 static void test_user_commands(void)
 {
 #ifdef __x86_64__
 	long long before[2], after[2];
 	unsigned int i;
 
-	/* on each CPU, for each has a unit: VPATH_RESET, VPATH_MARK */
+	/* on each CPU, because each has a unit: VPATH_RESET, VPATH_MARK */
 	before[0] = path_get(PATH_VPATH "accesses");
 	before[1] = path_get(PATH_VPATH "logged");
 	for (i = 0; i < sysconf(_SC_NPROCESSORS_ONLN); i++) {
@@ -742,7 +742,7 @@ static int without_device(void)
 
 static int with_lies(void)
 {
-	/* of 16384 records one is a lie: some in each run, for which a debug kernel has time */
+	/* one record in 16384 is wrong: some in each run, also on a debug kernel */
 	size_t rounds = path_slow() ? 3 * ROUNDS : 10 * ROUNDS;
 	struct path_curve c = { };
 	bool good = true;
@@ -757,7 +757,7 @@ static int with_lies(void)
 		const struct loop l = { .pages = PAGES, .rounds = rounds, .cpu = i % 2 };
 
 		path_set(PATH_VPATH "interrupt", "%d", i % 8 == 1);
-		/* once it is known to be broken it cannot be chosen, and the other one works */
+		/* a broken device cannot be chosen, and the emulated driver works */
 		path_set("driver", "emul");
 		if (i % 4)
 			path_write(PATH_SYSFS "driver", "vpath");
