@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From pages to places on a stack.
+ * The map from pages to places on a stack.
  *
- * Both stacks need the same map: given a page, at which place (a u32) of the
- * stack is it; given a place, which page is there. 64-bit page numbers are
- * too dear to be stored at each place, so a page is known by the number of its
- * entry in this map:
+ * Both stacks need the same map. Given a page, it tells the place (a u32) of the
+ * page on the stack, and given a place, the page that is there. To store 64-bit
+ * page numbers at each place would take too much memory. So a page is known by its
+ * id, the number of its entry in this map:
  *
  *	page --(>> shift)--> block --(hash)--> chunk --> value[block % 128]
  *
  *	id = chunk << 7 | block % 128			 (32 bits)
  *
  * A chunk holds the places of 128 consecutive blocks, 512 bytes. Exactly one
- * page of a block is sampled (see model.h), so blocks leave no gap for the
- * pages that are not: a region that is touched all over costs
+ * page of a block is sampled (see model.h), so pages outside of the sample take
+ * no memory. A region of which all pages are touched costs
  *
  *	4 bytes + (32 + 4) / 128  =  4.3 bytes per sampled page
  *
- * whatever the sampling. A page alone in its chunk costs 548.
+ * whatever the sample is. A page alone in its chunk costs 548 bytes.
  *
- * Chunks are found by linear hashing: buckets are chains, and one bucket is
- * split in two each time a chunk is added. No insertion ever rehashes the whole
- * table, no allocation is larger than a page (but for the array of pointers
- * to the leaves, 8 bytes for each 128 chunks), and when there is no memory
- * for one more bucket the chains get longer, which is all that happens.
+ * Chunks are found by linear hashing: buckets are chains, and each time a chunk is
+ * added, one bucket is split in two. So no insertion rehashes the whole table. No
+ * allocation is larger than a page, except the array of pointers to the leaves (8
+ * bytes for each 128 chunks). Without memory for another bucket the chains get
+ * longer, and nothing else happens.
  *
- * When the sample is made coarser, blocks 2b and 2b + 1 become block b and
- * the one of the two that is in the coarser sample keeps its place. Chunks 2c
- * and 2c + 1 become chunk c. This is done in place, hence cannot fail.
+ * When the sample is made coarser, blocks 2b and 2b + 1 become block b, and the page
+ * of the two that is in the coarser sample keeps its place. Chunks 2c and 2c + 1
+ * become chunk c. This is done in place, so it cannot fail.
  *
- * A process exits, and all its pages go. To find them without a look at those
- * of others, the chunks of each context (the bits of a page number above
+ * When a process exits, all its pages are forgotten. To find them without looking at
+ * the pages of others, the chunks of each context (the bits of a page number above
  * MMPATH_VPN_BITS) are in a ring. The ring starts at an anchor, a chunk without
- * values, which the hash table has under a number that no block can have.
+ * values, which is in the hash table under a number that no block can have.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -79,13 +79,13 @@ static int vec_grow_leaves(struct mmpath_vec *v, struct mmpath_mem *mem)
 
 /**
  * mmpath_vec_grow() - make room for more elements
- * @v: zeroed but for its order, or grown before
- * @mem: where memory comes from
+ * @v: the array; at first zeroed, except its order
+ * @mem: allocator
  *
- * New elements are zeroed. Elements of the first leaf move while it is
- * smaller than a page: take no pointer across this.
+ * New elements are zeroed. Elements of the first leaf move while it is smaller
+ * than a page, so do not keep pointers to elements across a call.
  *
- * Return: 0, or -ENOMEM and nothing changed.
+ * Return: 0, or -ENOMEM; then nothing has changed.
  */
 int mmpath_vec_grow(struct mmpath_vec *v, struct mmpath_mem *mem)
 {
@@ -104,9 +104,9 @@ int mmpath_vec_grow(struct mmpath_vec *v, struct mmpath_mem *mem)
 }
 
 /**
- * mmpath_vec_shrink() - give back the last leaf
- * @v: the array; of more than one leaf, else nothing is done
- * @mem: where memory came from
+ * mmpath_vec_shrink() - free the last leaf of an array
+ * @v: the array; nothing is done if it has only one leaf
+ * @mem: allocator
  */
 void mmpath_vec_shrink(struct mmpath_vec *v, struct mmpath_mem *mem)
 {
@@ -122,11 +122,11 @@ void mmpath_vec_shrink(struct mmpath_vec *v, struct mmpath_mem *mem)
 
 /**
  * mmpath_vec_copy() - copy an array
- * @to: zeroed but for its order, which is that of @from
+ * @to: the copy; zeroed, except its order, which is that of @from
  * @from: the array
- * @mem: where memory comes from
+ * @mem: allocator
  *
- * Return: 0, or -ENOMEM and @to is empty.
+ * Return: 0, or -ENOMEM; then @to is empty.
  */
 int mmpath_vec_copy(struct mmpath_vec *to, const struct mmpath_vec *from,
 		    struct mmpath_mem *mem)
@@ -147,9 +147,9 @@ int mmpath_vec_copy(struct mmpath_vec *to, const struct mmpath_vec *from,
 }
 
 /**
- * mmpath_vec_free() - give back all memory of an array
+ * mmpath_vec_free() - free all memory of an array
  * @v: the array; empty afterwards
- * @mem: where memory came from
+ * @mem: allocator
  */
 void mmpath_vec_free(struct mmpath_vec *v, struct mmpath_mem *mem)
 {
@@ -166,10 +166,10 @@ void mmpath_vec_free(struct mmpath_vec *v, struct mmpath_mem *mem)
 }
 
 /**
- * mmpath_vec_bytes() - return the memory that an array takes
+ * mmpath_vec_bytes() - return the memory that an array uses
  * @v: the array
  *
- * Return: bytes, the struct not included.
+ * Return: bytes, without the struct itself.
  */
 size_t mmpath_vec_bytes(const struct mmpath_vec *v)
 {
@@ -242,7 +242,7 @@ static void index_chunk_unlink(struct mmpath_index *ix, u32 chunk)
 	*link = c->next;
 }
 
-/* One more bucket: it takes its share from the one that stood in for it. */
+/* Add a bucket. It takes its chunks from the bucket that had them so far. */
 static int index_bucket_split(struct mmpath_index *ix)
 {
 	u32 chunk, next, *head;
@@ -262,7 +262,7 @@ static int index_bucket_split(struct mmpath_index *ix)
 	return 0;
 }
 
-/* A chunk number that is not in use: from the list, or a new one. */
+/* Return the place of a chunk that is not in use: from the list, or a new one. 0: no memory. */
 static u32 index_chunk_number_get(struct mmpath_index *ix)
 {
 	u32 chunk = ix->free_chunk;
@@ -291,7 +291,7 @@ static u64 index_anchor_number(const struct mmpath_index *ix, u64 number)
 	return ANCHOR | number >> (MMPATH_VPN_BITS - MMPATH_CHUNK_SHIFT - ix->shift);
 }
 
-/* The anchor of the context that chunk @number is of; 0: it has no chunks. */
+/* Find the anchor of the context that has chunk @number. 0: the context has no chunks. */
 static u32 index_anchor_find(const struct mmpath_index *ix, u64 number)
 {
 	return index_chunk_lookup(ix, index_anchor_number(ix, number));
@@ -324,7 +324,7 @@ static void index_anchor_put(struct mmpath_index *ix, u32 anchor)
 	index_chunk_number_put(ix, anchor);
 }
 
-/* New chunks come right behind the anchor: who walks the ring does not meet them. */
+/* Add a chunk right behind the anchor, so that a walk of the ring does not meet it. */
 static void index_ring_add(struct mmpath_index *ix, u32 anchor, u32 chunk)
 {
 	struct mmpath_chunk *a = mmpath_index_chunk(ix, anchor);
@@ -373,7 +373,7 @@ static u32 index_chunk_add(struct mmpath_index *ix, u64 number)
 	return chunk;
 }
 
-/* Frees a chunk that is in no bucket. */
+/* Free a chunk that is in no bucket. */
 static void index_chunk_free(struct mmpath_index *ix, u32 chunk)
 {
 	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
@@ -388,7 +388,7 @@ static void index_chunk_free(struct mmpath_index *ix, u32 chunk)
 	ix->last = 0;
 }
 
-/* Frees a chunk if nothing is left in it. */
+/* Free a chunk if it has no values left. */
 static void index_chunk_put(struct mmpath_index *ix, u32 chunk)
 {
 	if (mmpath_index_chunk(ix, chunk)->used)
@@ -398,10 +398,10 @@ static void index_chunk_put(struct mmpath_index *ix, u32 chunk)
 }
 
 /**
- * mmpath_index_init() - make an empty index
+ * mmpath_index_init() - initialize an empty index
  * @ix: the index
- * @mem: where memory comes from
- * @shift: one page in 2^@shift is sampled
+ * @mem: allocator
+ * @shift: sample one page in 2^@shift
  * @moved: see struct mmpath_index
  *
  * Allocates nothing.
@@ -420,7 +420,7 @@ void mmpath_index_init(struct mmpath_index *ix, struct mmpath_mem *mem,
 }
 
 /**
- * mmpath_index_destroy() - forget everything, give back all memory
+ * mmpath_index_destroy() - forget all pages of an index, and free its memory
  * @ix: the index; empty and usable afterwards
  *
  * Does not call @ix->moved.
@@ -438,10 +438,10 @@ void mmpath_index_destroy(struct mmpath_index *ix)
 }
 
 /**
- * mmpath_index_bytes() - return the memory that an index takes
+ * mmpath_index_bytes() - return the memory that an index uses
  * @ix: the index
  *
- * Return: bytes, the struct not included.
+ * Return: bytes, without the struct itself.
  */
 size_t mmpath_index_bytes(const struct mmpath_index *ix)
 {
@@ -465,7 +465,7 @@ u32 mmpath_index_find(struct mmpath_index *ix, u64 page)
 }
 
 /**
- * mmpath_index_peek() - look up a page and leave the cache as it is
+ * mmpath_index_peek() - look up a page without changing @ix->last
  * @ix: the index
  * @page: a sampled page
  *
@@ -479,11 +479,11 @@ u32 mmpath_index_peek(const struct mmpath_index *ix, u64 page)
 }
 
 /**
- * mmpath_index_get() - look up a page, make room for it if it is new
+ * mmpath_index_get() - look up a page, and make room for it if it is new
  * @ix: the index
  * @page: a sampled page
  *
- * To be followed by mmpath_index_set().
+ * Call mmpath_index_set() next.
  *
  * Return: the id of its block, or 0 if there is no memory.
  */
@@ -500,7 +500,7 @@ u32 mmpath_index_get(struct mmpath_index *ix, u64 page)
 /**
  * mmpath_index_page() - return the sampled page of a block
  * @ix: the index
- * @id: of a block that has a value
+ * @id: id of a block that has a value
  *
  * Return: the page.
  */
@@ -513,9 +513,9 @@ u64 mmpath_index_page(const struct mmpath_index *ix, u32 id)
 }
 
 /**
- * mmpath_index_set() - give a block another place, or none
+ * mmpath_index_set() - set or clear the place of a block
  * @ix: the index
- * @id: the block, whose id must not be used any more if @place is 0
+ * @id: id of the block; must not be used any more if @place is 0
  * @place: the place, 0 for none
  */
 void mmpath_index_set(struct mmpath_index *ix, u32 id, u32 place)
@@ -530,8 +530,8 @@ void mmpath_index_set(struct mmpath_index *ix, u32 id, u32 place)
 }
 
 /*
- * The blocks of @c at the next coarser shift: the first half of its values
- * for an even chunk, the second half for an odd one, the other half empty.
+ * Turn @c into a chunk of the next coarser shift. Its blocks become the first half of the
+ * values if its number was even, and the second half if it was odd. The other half is empty.
  */
 static void index_chunk_coarsen(struct mmpath_index *ix, struct mmpath_chunk *c)
 {
@@ -561,7 +561,7 @@ static void index_chunk_coarsen(struct mmpath_index *ix, struct mmpath_chunk *c)
 	c->number >>= 1;
 }
 
-/* Puts the values of a chunk where they belong now: a twin, or itself. */
+/* Move the values of a coarser chunk into the one that has its number already, if there is one. */
 static void index_chunk_rejoin(struct mmpath_index *ix, u32 chunk)
 {
 	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
@@ -584,12 +584,12 @@ static void index_chunk_rejoin(struct mmpath_index *ix, u32 chunk)
 }
 
 /**
- * mmpath_index_coarsen() - halve the sample
+ * mmpath_index_coarsen() - halve the sample of an index
  * @ix: the index; its shift grows by one
  *
- * Calls @ix->moved for each page: all ids change. Must not be called at
- * MMPATH_MAX_SHIFT. Allocates nothing, cannot fail; time is proportional to
- * the chunks in use.
+ * Calls @ix->moved for each page, because all ids change. Must not be called at
+ * MMPATH_MAX_SHIFT. Allocates nothing, and cannot fail. The time is proportional
+ * to the number of chunks in use.
  */
 void mmpath_index_coarsen(struct mmpath_index *ix)
 {
@@ -614,7 +614,7 @@ void mmpath_index_coarsen(struct mmpath_index *ix)
 	}
 }
 
-/* A range of pages, and where it goes; to == from: nowhere, forget it. */
+/* A range of pages, and where it moves; to == first: forget the pages. */
 struct index_range {
 	u64 first, last, to;
 	int err;
@@ -635,7 +635,7 @@ static void index_page_move(struct mmpath_index *ix, u32 place, u64 page, struct
 	ix->moved(ix, place, id);
 }
 
-/* The chunk array may grow in index_page_move(): no chunk pointer is kept. */
+/* Keep no pointer to a chunk: the array may grow in index_page_move(). */
 static void index_range_chunk(struct mmpath_index *ix, u32 chunk, struct index_range *r)
 {
 	u32 i, place;
@@ -655,7 +655,7 @@ static void index_range_chunk(struct mmpath_index *ix, u32 chunk, struct index_r
 	index_chunk_put(ix, chunk);
 }
 
-/* Each chunk of the range, or each chunk of the context if they are fewer. */
+/* Visit each chunk of the range, or each chunk of the context if these are fewer. */
 static void index_range_walk(struct mmpath_index *ix, struct index_range *r)
 {
 	unsigned int shift = ix->shift + MMPATH_CHUNK_SHIFT;
@@ -681,7 +681,7 @@ static void index_range_walk(struct mmpath_index *ix, struct index_range *r)
 	}
 }
 
-/* No range goes beyond the pages of its context. */
+/* The last page of a range, which ends with the pages of its context. */
 static u64 index_range_last(u64 first, u64 nr)
 {
 	u64 end = first | MMPATH_VPN_MASK;
@@ -693,10 +693,10 @@ static u64 index_range_last(u64 first, u64 nr)
  * mmpath_index_forget() - remove a range of pages
  * @ix: the index
  * @first: first page
- * @nr: pages; those beyond the last that its context can have are left alone
+ * @nr: number of pages; the range ends at the last page that the context can have
  *
- * Calls @ix->moved with id 0 for each page that was there. The time it takes depends on
- * the pages of that context only.
+ * Calls @ix->moved with id 0 for each page that was there. The time depends only on the
+ * pages of that context.
  */
 void mmpath_index_forget(struct mmpath_index *ix, u64 first, u64 nr)
 {
@@ -709,17 +709,17 @@ void mmpath_index_forget(struct mmpath_index *ix, u64 first, u64 nr)
 }
 
 /**
- * mmpath_index_move() - rename a range of pages
+ * mmpath_index_move() - give pages other numbers
  * @ix: the index
  * @from: first page
- * @to: its new name
- * @nr: pages
+ * @to: new number of the first page
+ * @nr: number of pages
  *
- * What was at the new names is forgotten, and so are the pages whose new
- * name is not in the sample. Calls @ix->moved for each page.
+ * Forgets pages that had the new numbers, and pages whose new number is not in the
+ * sample. Calls @ix->moved for each page.
  *
- * Return: 0; -EINVAL if the two ranges overlap (nothing was done); -ENOMEM if
- * there was no memory for some pages, which are then forgotten.
+ * Return: 0; -EINVAL if the two ranges overlap, and nothing was done; -ENOMEM if
+ * some pages were forgotten for want of memory.
  */
 int mmpath_index_move(struct mmpath_index *ix, u64 from, u64 to, u64 nr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the two stacks share: an array that grows without moving, and the map
- * from pages to places on a stack. See index.c.
+ * Shared by the models: an array that grows without moving, and the map from pages
+ * to places on a stack. See index.c.
  */
 #ifndef _MM_PATH_INDEX_H
 #define _MM_PATH_INDEX_H
@@ -13,18 +13,18 @@ struct mmpath_mem;
 #define MMPATH_LEAF_SHIFT	12	/* largest leaf of a vec: 4096 bytes */
 #define MMPATH_CHUNK_SHIFT	7
 #define MMPATH_CHUNK		(1U << (MMPATH_CHUNK_SHIFT))
-#define MMPATH_CHUNK_ORDER	5	/* a struct mmpath_chunk each 32 bytes */
+#define MMPATH_CHUNK_ORDER	5	/* a struct mmpath_chunk takes 32 bytes */
 #define MMPATH_MAX_CHUNKS	(1U << (32 - MMPATH_CHUNK_SHIFT))
 
 /**
- * struct mmpath_vec - an array in leaves of a page
+ * struct mmpath_vec - an array in leaves of one page each
  * @leaf: the leaves
- * @nr: elements there is room for
- * @nr_leaf: pointers there is room for in @leaf
+ * @nr: number of elements that fit
+ * @nr_leaf: number of pointers that fit into @leaf
  * @order: an element takes 2^@order bytes
  *
- * The first leaf doubles until it is a page; from then on elements stay
- * where they are and growth costs one page.
+ * The first leaf doubles until it is a page. From then on elements do not move,
+ * and the array grows by a page at a time.
  */
 struct mmpath_vec {
 	void **leaf;
@@ -33,7 +33,7 @@ struct mmpath_vec {
 	unsigned int order;
 };
 
-/* @order is that of the vec: a constant here makes this two loads. */
+/* @order is that of @v. As a constant of the caller it makes this two loads. */
 static inline void *mmpath_vec_at(const struct mmpath_vec *v, u32 i,
 				  unsigned int order)
 {
@@ -52,9 +52,10 @@ size_t mmpath_vec_bytes(const struct mmpath_vec *v);
 /**
  * struct mmpath_chunk - values of MMPATH_CHUNK consecutive blocks
  * @number: first block >> MMPATH_CHUNK_SHIFT
- * @value: of each block, 0 for a block that has none; NULL: not in use, or an anchor
- * @next: in the hash chain, or in the list of chunks not in use
- * @used: values that are not 0; of an anchor: chunks in its ring, never 0
+ * @value: values of the blocks, 0 for a block without one; NULL: not in use, or an anchor
+ * @next: next chunk in the hash chain, or in the list of chunks not in use
+ * @used: number of values that are not 0; for an anchor the number of chunks in its ring,
+ *	never 0
  * @after: next chunk in the ring of the context
  * @before: previous chunk in the ring of the context
  *
@@ -72,18 +73,18 @@ struct mmpath_chunk {
 
 /**
  * struct mmpath_index - map from sampled pages to places on a stack
- * @mem: where memory comes from
- * @moved: called when the owner of a place changes: @place now belongs to
- *	   the block @id, or to nobody if @id is 0
+ * @mem: allocator
+ * @moved: called when a place gets another block: @id is the id of the block that has
+ *	@place now, or 0 if none has it
  * @shift: one page in 2^@shift is sampled; block = page >> @shift
- * @nr_chunks: chunks in use, anchors not counted
+ * @nr_chunks: number of chunks in use, without anchors
  * @top_chunk: highest chunk ever used (0 is never used)
  * @free_chunk: list of chunks not in use any more
- * @nr_heads: hash buckets
- * @head_mask: 2^n - 1, the smallest that is at least @nr_heads - 1
+ * @nr_heads: number of hash buckets
+ * @head_mask: smallest 2^n - 1 that is at least @nr_heads - 1
  * @last: chunk of the last lookup
- * @chunks: struct mmpath_chunk
- * @heads: u32, first chunk of each bucket
+ * @chunks: array of struct mmpath_chunk
+ * @heads: array of u32: the first chunk of each bucket
  */
 struct mmpath_index {
 	struct mmpath_mem *mem;
@@ -105,7 +106,7 @@ mmpath_index_chunk(const struct mmpath_index *ix, u32 chunk)
 	return mmpath_vec_at(&ix->chunks, chunk, MMPATH_CHUNK_ORDER);
 }
 
-/* The value of block @id. To make it 0 or no longer 0, use _set(). */
+/* The value of block @id. Use mmpath_index_set() to make it 0 or no longer 0. */
 static inline u32 *mmpath_index_at(const struct mmpath_index *ix, u32 id)
 {
 	return mmpath_index_chunk(ix, id / MMPATH_CHUNK)->value + id % MMPATH_CHUNK;
