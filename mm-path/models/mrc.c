@@ -45,10 +45,10 @@
 
 #include "model.h"
 
-#define FIRST_BINS	16
-#define RECENT_SHIFT	8	/* fraction bits of the decayed sum */
+#define MRC_FIRST_BINS	16
+#define MRC_RECENT_SHIFT	8	/* fraction bits of the decayed sum */
 
-static size_t bins_bytes(u32 nr)
+static size_t mrc_bins_bytes(u32 nr)
 {
 	return nr * sizeof(struct mmpath_mrc_bin);
 }
@@ -69,10 +69,10 @@ int mmpath_mrc_init(struct mmpath_mrc *m, struct mmpath_mem *mem, u32 group_page
 	m->mem = mem;
 	m->group_pages = group_pages;
 	m->init_group_pages = group_pages;
-	m->bins = mmpath_mem_alloc(mem, bins_bytes(FIRST_BINS));
+	m->bins = mmpath_mem_alloc(mem, mrc_bins_bytes(MRC_FIRST_BINS));
 	if (!m->bins)
 		return -ENOMEM;
-	m->nr_bins = FIRST_BINS;
+	m->nr_bins = MRC_FIRST_BINS;
 	return 0;
 }
 
@@ -82,8 +82,8 @@ int mmpath_mrc_init(struct mmpath_mrc *m, struct mmpath_mem *mem, u32 group_page
  */
 void mmpath_mrc_destroy(struct mmpath_mrc *m)
 {
-	mmpath_mem_free(m->mem, m->bins, bins_bytes(m->nr_bins));
-	mmpath_mem_free(m->mem, m->open, bins_bytes(m->nr_bins));
+	mmpath_mem_free(m->mem, m->bins, mrc_bins_bytes(m->nr_bins));
+	mmpath_mem_free(m->mem, m->open, mrc_bins_bytes(m->nr_bins));
 	m->bins = NULL;
 	m->open = NULL;
 	m->nr_bins = 0;
@@ -96,22 +96,22 @@ void mmpath_mrc_destroy(struct mmpath_mrc *m)
 void mmpath_mrc_reset(struct mmpath_mrc *m)
 {
 	if (m->bins)
-		memset(m->bins, 0, bins_bytes(m->nr_bins));
+		memset(m->bins, 0, mrc_bins_bytes(m->nr_bins));
 	if (m->open)
-		memset(m->open, 0, bins_bytes(m->nr_bins));
+		memset(m->open, 0, mrc_bins_bytes(m->nr_bins));
 	memset(&m->cold, 0, sizeof(m->cold));
 	memset(&m->records, 0, sizeof(m->records));
 	m->begun = 0;
 	m->group_pages = m->init_group_pages;
 }
 
-static struct mmpath_mrc_bin *bins_copy(struct mmpath_mrc *m, struct mmpath_mrc_bin *from,
-					u32 nr)
+static struct mmpath_mrc_bin *mrc_bins_copy(struct mmpath_mrc *m, struct mmpath_mrc_bin *from,
+					    u32 nr)
 {
-	struct mmpath_mrc_bin *bins = mmpath_mem_alloc(m->mem, bins_bytes(nr));
+	struct mmpath_mrc_bin *bins = mmpath_mem_alloc(m->mem, mrc_bins_bytes(nr));
 
 	if (bins && from)
-		memcpy(bins, from, bins_bytes(m->nr_bins));
+		memcpy(bins, from, mrc_bins_bytes(m->nr_bins));
 	return bins;
 }
 
@@ -122,23 +122,23 @@ static bool mrc_grow_bins(struct mmpath_mrc *m)
 
 	if (m->nr_bins >= MMPATH_MRC_BINS)
 		return false;
-	bins = bins_copy(m, m->bins, nr);
+	bins = mrc_bins_copy(m, m->bins, nr);
 	if (m->open)
-		open = bins_copy(m, m->open, nr);
+		open = mrc_bins_copy(m, m->open, nr);
 	if (!bins || (m->open && !open)) {
-		mmpath_mem_free(m->mem, bins, bins_bytes(nr));
-		mmpath_mem_free(m->mem, open, bins_bytes(nr));
+		mmpath_mem_free(m->mem, bins, mrc_bins_bytes(nr));
+		mmpath_mem_free(m->mem, open, mrc_bins_bytes(nr));
 		return false;
 	}
-	mmpath_mem_free(m->mem, m->bins, bins_bytes(m->nr_bins));
-	mmpath_mem_free(m->mem, m->open, bins_bytes(m->nr_bins));
+	mmpath_mem_free(m->mem, m->bins, mrc_bins_bytes(m->nr_bins));
+	mmpath_mem_free(m->mem, m->open, mrc_bins_bytes(m->nr_bins));
 	m->bins = bins;
 	m->open = open;
 	m->nr_bins = nr;
 	return true;
 }
 
-static void bin_add(struct mmpath_mrc_bin *to, const struct mmpath_mrc_bin *from)
+static void mrc_bin_add(struct mmpath_mrc_bin *to, const struct mmpath_mrc_bin *from)
 {
 	to->total += from->total;
 	to->recent += from->recent;
@@ -152,9 +152,9 @@ static void mrc_merge_pairs(struct mmpath_mrc_bin *bins, u32 nr)
 
 	for (i = 0; i < nr / 2; i++) {
 		bins[i] = bins[2 * i];
-		bin_add(&bins[i], &bins[2 * i + 1]);
+		mrc_bin_add(&bins[i], &bins[2 * i + 1]);
 	}
-	memset(bins + i, 0, bins_bytes(nr - i));
+	memset(bins + i, 0, mrc_bins_bytes(nr - i));
 }
 
 static void mrc_double_group(struct mmpath_mrc *m)
@@ -166,7 +166,7 @@ static void mrc_double_group(struct mmpath_mrc *m)
 }
 
 /* Make room for a distance beyond the last bin, and return its bin. */
-static u64 bin_beyond(struct mmpath_mrc *m, u64 distance)
+static u64 mrc_bin_beyond(struct mmpath_mrc *m, u64 distance)
 {
 	u64 bin;
 
@@ -181,11 +181,11 @@ static u64 bin_beyond(struct mmpath_mrc *m, u64 distance)
 }
 
 /* Return the bin of a distance. Makes room for it. */
-static u64 bin_of(struct mmpath_mrc *m, u64 distance)
+static u64 mrc_bin_of(struct mmpath_mrc *m, u64 distance)
 {
 	u64 bin = distance >> ilog2(m->group_pages);
 
-	return bin < m->nr_bins ? bin : bin_beyond(m, distance);
+	return bin < m->nr_bins ? bin : mrc_bin_beyond(m, distance);
 }
 
 /**
@@ -209,7 +209,7 @@ void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight)
 		m->cold.now += weight;
 		return;
 	}
-	bin = bin_of(m, distance);	/* the array may move */
+	bin = mrc_bin_of(m, distance);	/* the array may move */
 	m->bins[bin].now += weight;
 }
 
@@ -224,7 +224,7 @@ void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight)
 void mmpath_mrc_make_room(struct mmpath_mrc *m, u64 pages)
 {
 	if (pages && m->nr_bins)
-		bin_of(m, pages - 1);
+		mrc_bin_of(m, pages - 1);
 }
 
 /**
@@ -250,7 +250,7 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages)
 		return;
 	mmpath_mrc_make_room(m, pages);
 	if (!m->open)
-		m->open = bins_copy(m, NULL, m->nr_bins);
+		m->open = mrc_bins_copy(m, NULL, m->nr_bins);
 	if (!m->open)
 		return;
 	m->quiet = 0;
@@ -261,11 +261,11 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages)
 		m->records.now += now;
 		bin->now += now;
 		bin->total += nr - now;
-		bin->recent += (nr - now) << RECENT_SHIFT;
+		bin->recent += (nr - now) << MRC_RECENT_SHIFT;
 	}
 }
 
-static void bin_scale(struct mmpath_mrc_bin *bin, u64 num, u64 den)
+static void mrc_bin_scale(struct mmpath_mrc_bin *bin, u64 num, u64 den)
 {
 	if (bin->now)
 		bin->now = mmpath_mul_div(bin->now, num, den);
@@ -277,16 +277,16 @@ static void mrc_scale(struct mmpath_mrc *m, u64 num, u64 den)
 	u32 i;
 
 	m->records.now -= m->cold.now;
-	bin_scale(&m->records, num, den);
+	mrc_bin_scale(&m->records, num, den);
 	m->records.now += m->cold.now;
 	for (i = 0; i < m->nr_bins; i++) {
-		bin_scale(&m->bins[i], num, den);
+		mrc_bin_scale(&m->bins[i], num, den);
 		if (m->open)
-			bin_scale(&m->open[i], num, den);
+			mrc_bin_scale(&m->open[i], num, den);
 	}
 }
 
-static void bin_repeat(struct mmpath_mrc_bin *bin, u64 num, u64 den)
+static void mrc_bin_repeat(struct mmpath_mrc_bin *bin, u64 num, u64 den)
 {
 	if (bin->epoch)
 		bin->now += mmpath_mul_div(bin->epoch, num, den);
@@ -299,14 +299,14 @@ static void mrc_repeat(struct mmpath_mrc *m, u64 num, u64 den)
 
 	m->records.now += mmpath_mul_div(m->records.epoch - m->cold.epoch, num, den);
 	for (i = 0; i < m->nr_bins; i++) {
-		bin_repeat(&m->bins[i], num, den);
+		mrc_bin_repeat(&m->bins[i], num, den);
 		if (m->open)
-			bin_repeat(&m->open[i], num, den);
+			mrc_bin_repeat(&m->open[i], num, den);
 	}
 }
 
-static void bin_share(struct mmpath_mrc_bin *bin, u64 epoch, u64 now,
-		      const struct mmpath_counted *c)
+static void mrc_bin_share(struct mmpath_mrc_bin *bin, u64 epoch, u64 now,
+			  const struct mmpath_counted *c)
 {
 	bin->total -= min(bin->total, mmpath_mul_div(epoch, c->moved, c->epoch));
 	bin->total += mmpath_mul_div(now, c->moved, c->now - c->cold);
@@ -317,11 +317,12 @@ static void mrc_share(struct mmpath_mrc *m, const struct mmpath_counted *c)
 {
 	u32 i;
 
-	bin_share(&m->records, m->records.epoch - m->cold.epoch, m->records.now - m->cold.now, c);
+	mrc_bin_share(&m->records, m->records.epoch - m->cold.epoch,
+		      m->records.now - m->cold.now, c);
 	for (i = 0; i < m->nr_bins; i++) {
-		bin_share(&m->bins[i], m->bins[i].epoch, m->bins[i].now, c);
+		mrc_bin_share(&m->bins[i], m->bins[i].epoch, m->bins[i].now, c);
 		if (m->open)
-			bin_share(&m->open[i], m->open[i].epoch, m->open[i].now, c);
+			mrc_bin_share(&m->open[i], m->open[i].epoch, m->open[i].now, c);
 	}
 }
 
@@ -415,10 +416,10 @@ void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 		mrc_repeat(m, num, den);
 }
 
-static void bin_close(struct mmpath_mrc_bin *bin)
+static void mrc_bin_close(struct mmpath_mrc_bin *bin)
 {
 	bin->total += bin->now;
-	bin->recent = bin->recent / 2 + (bin->now << RECENT_SHIFT);
+	bin->recent = bin->recent / 2 + (bin->now << MRC_RECENT_SHIFT);
 	bin->epoch = bin->now;
 	bin->now = 0;
 }
@@ -438,22 +439,22 @@ void mmpath_mrc_close_epoch(struct mmpath_mrc *m)
 	if (m->quiet > MMPATH_WINDOW_EPOCHS)
 		return;
 	m->quiet++;
-	bin_close(&m->cold);
-	bin_close(&m->records);
+	mrc_bin_close(&m->cold);
+	mrc_bin_close(&m->records);
 	for (i = 0; i < m->nr_bins; i++) {
-		bin_close(&m->bins[i]);
+		mrc_bin_close(&m->bins[i]);
 		if (m->open)
-			bin_close(&m->open[i]);
+			mrc_bin_close(&m->open[i]);
 	}
 }
 
-static u64 bin_read(const struct mmpath_mrc_bin *bin, enum mmpath_mrc_window w)
+static u64 mrc_bin_read(const struct mmpath_mrc_bin *bin, enum mmpath_mrc_window w)
 {
 	switch (w) {
 	case MMPATH_MRC_TOTAL:
 		return bin->total + bin->now;
 	case MMPATH_MRC_RECENT:
-		return bin->recent >> RECENT_SHIFT;
+		return bin->recent >> MRC_RECENT_SHIFT;
 	default:
 		return bin->epoch;
 	}
@@ -466,15 +467,15 @@ static u64 mrc_misses_censored(const struct mmpath_mrc *m, enum mmpath_mrc_windo
 	u32 i;
 
 	for (i = 0; i < m->nr_bins; i++)
-		left += bin_read(&m->bins[i], w) + bin_read(&m->open[i], w);
+		left += mrc_bin_read(&m->bins[i], w) + mrc_bin_read(&m->open[i], w);
 	misses = left;
 	for (i = 0; i <= first && i < m->nr_bins && left; i++) {
-		ended = bin_read(&m->bins[i], w);
+		ended = mrc_bin_read(&m->bins[i], w);
 		if (i == first)
 			ended = mul_u64_u32_div(ended, pages & (m->group_pages - 1),
 						m->group_pages);
 		misses = mmpath_mul_div(misses, left - ended, left);
-		left -= ended + bin_read(&m->open[i], w);
+		left -= ended + mrc_bin_read(&m->open[i], w);
 	}
 	return left ? misses : 0;
 }
@@ -497,8 +498,8 @@ u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 
 	if (m->open)
 		return mrc_misses_censored(m, w, pages);
 	for (i = first + 1; i < m->nr_bins; i++)
-		sum += bin_read(&m->bins[i], w);
-	return sum + mul_u64_u32_div(bin_read(&m->bins[first], w),
+		sum += mrc_bin_read(&m->bins[i], w);
+	return sum + mul_u64_u32_div(mrc_bin_read(&m->bins[first], w),
 				     m->group_pages - inside, m->group_pages);
 }
 
@@ -517,8 +518,11 @@ void mmpath_mrc_walk(struct mmpath_mrc_walk *walk, const struct mmpath_mrc *m,
 	walk->w = w;
 	walk->i = 0;
 	walk->left = 0;
-	for (i = 0; i < m->nr_bins; i++)
-		walk->left += bin_read(&m->bins[i], w) + (m->open ? bin_read(&m->open[i], w) : 0);
+	for (i = 0; i < m->nr_bins; i++) {
+		walk->left += mrc_bin_read(&m->bins[i], w);
+		if (m->open)
+			walk->left += mrc_bin_read(&m->open[i], w);
+	}
 	walk->misses = walk->left;
 }
 
@@ -535,11 +539,11 @@ u64 mmpath_mrc_step(struct mmpath_mrc_walk *walk)
 
 	if (walk->i >= walk->m->nr_bins)
 		return 0;
-	ended = bin_read(&walk->m->bins[walk->i], walk->w);
+	ended = mrc_bin_read(&walk->m->bins[walk->i], walk->w);
 	if (!walk->m->open) {
 		walk->misses -= ended;
 	} else if (walk->left) {
-		open = bin_read(&walk->m->open[walk->i], walk->w);
+		open = mrc_bin_read(&walk->m->open[walk->i], walk->w);
 		if (walk->left == open)
 			misses = 0;
 		walk->misses = mmpath_mul_div(walk->misses, walk->left - ended, walk->left);
@@ -615,10 +619,10 @@ u32 mmpath_mrc_points(const struct mmpath_mrc *m, u64 end, struct mmpath_mrc_poi
 	return nr;
 }
 
-static bool bin_counts(const struct mmpath_mrc *m, u32 i)
+static bool mrc_bin_counts(const struct mmpath_mrc *m, u32 i)
 {
-	return bin_read(&m->bins[i], MMPATH_MRC_TOTAL) ||
-	       (m->open && bin_read(&m->open[i], MMPATH_MRC_TOTAL));
+	return mrc_bin_read(&m->bins[i], MMPATH_MRC_TOTAL) ||
+	       (m->open && mrc_bin_read(&m->open[i], MMPATH_MRC_TOTAL));
 }
 
 /**
@@ -633,7 +637,7 @@ u64 mmpath_mrc_end(const struct mmpath_mrc *m)
 	u32 i = m->nr_bins;
 
 	/* an open interval may yet end in a miss */
-	while (i && !bin_counts(m, i - 1))
+	while (i && !mrc_bin_counts(m, i - 1))
 		i--;
 	return (u64)i * m->group_pages;
 }
@@ -645,7 +649,7 @@ u64 mmpath_mrc_end(const struct mmpath_mrc *m)
  */
 u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
 {
-	return bin_read(&m->cold, w);
+	return mrc_bin_read(&m->cold, w);
 }
 
 /**
@@ -655,5 +659,5 @@ u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
  */
 u64 mmpath_mrc_records(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
 {
-	return bin_read(&m->records, w);
+	return mrc_bin_read(&m->records, w);
 }

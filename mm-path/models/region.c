@@ -339,7 +339,7 @@ static void regions_pack(struct mmpath_regions *rs, u32 nr)
 }
 
 /* Free memory when most regions have gone. The time is bounded by the number of those. */
-static void regions_settle(struct mmpath_regions *rs)
+static void regions_compact(struct mmpath_regions *rs)
 {
 	u32 per_leaf = 1U << (MMPATH_LEAF_SHIFT - MMPATH_REGION_ORDER);
 	u32 i, nr = rs->nr_regions - 1;
@@ -623,7 +623,7 @@ int mmpath_regions_unmap(struct mmpath_regions *rs, u64 first, u64 nr)
 		region_shrink(rs, e->region, e->first, e->nr);
 		region_extent_put(rs, i);
 	}
-	regions_settle(rs);
+	regions_compact(rs);
 	return 0;
 }
 
