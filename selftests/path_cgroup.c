@@ -480,7 +480,7 @@ static void test_controller(void)
 		path_true(wait_no_contexts()) &&
 		path_eq(path_cg_write(top, "cgroup.subtree_control", "+memory"), 0);
 	ksft_test_result(good && path_true(is_untracked(leaf)) && path_true(go_round(&prog)),
-			 "without the controller nobody is tracked\n");
+			 "without the controller no process is tracked\n");
 	end(&prog);
 	path_cg_remove(leaf);
 	path_cg_remove(top);
@@ -791,7 +791,7 @@ static int exec_fails(void *arg)
 	return path_eq(failed, 4) ? KSFT_PASS : KSFT_FAIL;
 }
 
-/* An exec that fails for want of memory leaves no context, whose owner would have gone. */
+/* An exec that fails for want of memory leaves no context: its owner would have gone. */
 static void test_exec_fails(void)
 {
 	char *cg = path_cg(NULL, "exec");

@@ -242,7 +242,7 @@ static void test_exec(void)
 	path_cg_remove(cg);
 }
 
-/* Enable, disable and change the driver in a task whose allocations fail. */
+/* Enable, disable and change the driver in a task with failing allocations. */
 static void test_control(void)
 {
 	char *cg = path_cg(NULL, "control");
@@ -338,7 +338,7 @@ static void print_writes(const struct writes *w)
 		       w->taken, w->failed, w->others, shared->rounds[0], shared->rounds[1]);
 }
 
-/* The policy changes in a task whose allocations fail, and those of the program fail, too. */
+/* The policy changes while allocations fail, in the task that changes it and in the program. */
 static void test_replace(void)
 {
 	static const char * const policies[] = {

@@ -89,7 +89,7 @@ static void run(struct program *prog, bool nobody)
 	close(from[1]);
 	prog->to = to[1];
 	prog->from = from[0];
-	/* it is who it is to be */
+	/* it runs with the rights that it is to have */
 	if (!tell(prog, 't'))
 		ksft_exit_fail_msg("a program does not start\n");
 }
@@ -284,7 +284,7 @@ static void test_cgroup(void)
 	ksft_test_result_report(good ? in_child(look_as_nobody, &look) : KSFT_FAIL,
 				"regions are for those who may trace their program\n");
 	ksft_test_result_report(path_run(look.cg, look_handed_on, &look, 20),
-				"rights are those of who opened the file\n");
+				"rights are those of the task that opened the file\n");
 	/* these two, the one that makes the namespace, and the one inside it */
 	look.flags = CLONE_NEWPID;
 	look.programs = 4;

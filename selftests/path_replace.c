@@ -86,7 +86,7 @@ static unsigned int loop_rounds(void)
 	return path_slow() ? 2 : 3;
 }
 
-static int verdict(unsigned long wrong)
+static int result_of(unsigned long wrong)
 {
 	count(&shared->wrong, wrong);
 	if (wrong)
@@ -119,7 +119,7 @@ static int loop(void *arg)
 		count(&shared->rounds, 1);
 	}
 	shared->major = path_major_faults();
-	return verdict(wrong);
+	return result_of(wrong);
 }
 
 /* A few pages are touched often, most seldom. */
@@ -139,7 +139,7 @@ static int zipf(void *arg)
 		wrong += (*path_word(p, page))++ != 1UL + times[page]++;
 	}
 	shared->major = path_major_faults();
-	return verdict(wrong);
+	return result_of(wrong);
 }
 
 /*
@@ -162,7 +162,7 @@ static int hot_and_cold(void *arg)
 			path_sleep_ms(1);
 	}
 	shared->major = path_major_faults();
-	return verdict(wrong);
+	return result_of(wrong);
 }
 
 /*
@@ -197,7 +197,7 @@ static int two_regions(void *arg)
 		shared->told_apart = !strcmp(a.policy, "mru") &&
 				     b.target >= (long)others * 3 / 4;
 	}
-	return verdict(wrong);
+	return result_of(wrong);
 }
 
 /* Hold pages, and read them again when told to end. */
@@ -214,7 +214,7 @@ static int hold(void *arg)
 	count(&shared->ready, 1);
 	while (!stopped())
 		path_sleep_ms(20);
-	return verdict(wrong + path_go_round(p, job->pages, 1));
+	return result_of(wrong + path_go_round(p, job->pages, 1));
 }
 
 static bool wait_count(const unsigned long *what, unsigned long n)
@@ -326,7 +326,7 @@ static void test_file(void)
 
 	ksft_test_result(path_eq(set_policy(cg, "lirs"), -ENODATA) &&
 			 path_eq(set_policy(cg, "none"), 0) && shows(cg, "none"),
-			 "who is not tracked has no policy\n");
+			 "a cgroup that is not tracked has no policy\n");
 	path_track(cg, true);
 	good = shows(cg, "none") && path_eq(set_policy(cg, "lru"), 0) && shows(cg, "lru") &&
 	       path_eq(set_policy(cg, "auto"), 0) && shows(cg, "auto") &&
@@ -443,7 +443,7 @@ static void test_old_counts(void)
 	bool good = faults("lirs", zipf, &job, "memory.max", "2M") >= 0;
 
 	good &= faults("lirs", zipf, &job, "memory.max", "2500K") >= 0;
-	ksft_test_result(good, "who has little memory is not killed\n");
+	ksft_test_result(good, "a program with little memory is not killed\n");
 }
 
 /* After the first round it only reads, at random, with rests: what leaves is mostly clean. */
@@ -458,7 +458,7 @@ static int read_only(void *arg)
 		if (i % 16 == 0)
 			path_sleep_ms(2);
 	}
-	return verdict(wrong);
+	return result_of(wrong);
 }
 
 /*
@@ -751,7 +751,7 @@ static int use_hot(void *arg)
 				path_sleep_ms(1);
 		}
 	shared->major = lost;
-	return verdict(wrong);
+	return result_of(wrong);
 }
 
 static void test_hot(void)
@@ -833,7 +833,7 @@ static int write_slowly(void *arg)
 			path_sleep_ms(5);
 	}
 	madvise(p, WRITING * PAGE, MADV_WILLNEED);
-	return verdict(wrong + path_go_round(p, WRITING, round));
+	return result_of(wrong + path_go_round(p, WRITING, round));
 }
 
 static long long writing(void)
@@ -1052,7 +1052,7 @@ static void test_below(void)
 	swapped = swap_of(quiet);
 	ksft_print_msg("%lld kB of the quiet one were swapped\n", swapped >> 10);
 	ksft_test_result(end_hold(pid) && good && path_eq(swapped, 0),
-			 "a limit further below takes from nobody else\n");
+			 "the limit of a descendant takes from no other cgroup\n");
 	path_cg_remove(other);
 	path_cg_remove(quiet);
 	path_cg_remove(top);
@@ -1117,7 +1117,7 @@ static int hold_clean(void *arg)
 				 __ATOMIC_RELAXED);
 		count(&shared->looks[job->nr], 1);
 	}
-	return verdict(wrong + read_all(p, job->pages));
+	return result_of(wrong + read_all(p, job->pages));
 }
 
 /* How many are in memory now: a look that has begun already may be too old. */
@@ -1334,7 +1334,7 @@ static void test_machine(void)
 	uncounted = stolen_elsewhere() - uncounted - freed;
 	ksft_print_msg("%lld of %lld not counted\n", uncounted, supplied);
 	ksft_test_result(path_lt(uncounted, supplied / 2) && path_eq(vm_event("oom_kill"), killed),
-			 "which counts it, and kills nobody\n");
+			 "which counts it, and kills no program\n");
 }
 
 /* Time that tasks in @cg waited for memory, us: "some" is the first line */
@@ -1450,7 +1450,7 @@ static void thrasher(void)
 		wrong += go_round(p, 768, round);
 		did(&shared->rounds, 1);
 	}
-	verdict(wrong);
+	result_of(wrong);
 }
 
 /* Free page tables while the worker looks at the pages that it pushed out. */
@@ -1467,7 +1467,7 @@ static void unmapper(void)
 		munmap(p, bytes);
 		did(&shared->unmaps, 1);
 	}
-	verdict(wrong);
+	result_of(wrong);
 }
 
 static void switcher(void)
@@ -1504,7 +1504,7 @@ static void forker(void)
 			did(&shared->forks, 1);
 		}
 	}
-	verdict(wrong);
+	result_of(wrong);
 }
 
 /* A program that is killed because it needs more than its cgroup has */
@@ -1598,7 +1598,7 @@ static void phoenix(void)
 		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS)
 			did(&shared->reborn, 1);
 		else if (status)
-			verdict(1);
+			result_of(1);
 	}
 }
 
