@@ -34,6 +34,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
+#include <linux/xarray.h>
 #include "balance.h"
 #include "replace.h"
 
@@ -45,7 +46,6 @@
 
 /**
  * struct mmpath_balancer - a cgroup whose memory is divided among its children
- * @node: in mmpath_balancers
  * @memcg: the cgroup; holds a reference
  * @mode: what for
  * @sharers: children with curves
@@ -61,7 +61,6 @@
  * @ns_most: the longest epoch
  */
 struct mmpath_balancer {
-	struct list_head node;
 	struct mem_cgroup *memcg;
 	enum mmpath_balance mode;
 	struct list_head sharers;
@@ -74,7 +73,7 @@ struct mmpath_balancer {
 };
 
 DEFINE_STATIC_KEY_FALSE(mmpath_balance_key);
-static LIST_HEAD(mmpath_balancers);
+static DEFINE_XARRAY(mmpath_balancers);	/* by the id of the cgroup's css */
 DEFINE_STATIC_SRCU(mmpath_balance_srcu);
 
 const char * const mmpath_balance_names[NR_MMPATH_BALANCES] = {
@@ -156,6 +155,7 @@ enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *m
 				 unsigned long takes, bool urgent)
 {
 	enum mmpath_verdict verdict = MMPATH_NO_VERDICT, one;
+	struct mem_cgroup *above;
 	struct mmpath_balancer *b;
 	int idx;
 
@@ -163,10 +163,10 @@ enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *m
 	if (mem_cgroup_is_root(target))
 		return verdict;
 	idx = srcu_read_lock(&mmpath_balance_srcu);
-	list_for_each_entry_srcu(b, &mmpath_balancers, node,
-				 srcu_read_lock_held(&mmpath_balance_srcu)) {
-		if (memcg == b->memcg || !mem_cgroup_is_descendant(memcg, b->memcg) ||
-		    !mem_cgroup_is_descendant(b->memcg, target))
+	for (above = memcg; above && above != target; ) {
+		above = parent_mem_cgroup(above);
+		b = above ? xa_load(&mmpath_balancers, above->css.id) : NULL;
+		if (!b)
 			continue;
 		rcu_read_lock();
 		one = mmpath_balancer_judge(b, target, memcg, takes, urgent);
@@ -446,8 +446,9 @@ static void mmpath_balancer_epoch(struct mmpath_balancer *b)
 void mmpath_balance_epoch(void)
 {
 	struct mmpath_balancer *b;
+	unsigned long id;
 
-	list_for_each_entry(b, &mmpath_balancers, node)
+	xa_for_each(&mmpath_balancers, id, b)
 		mmpath_balancer_epoch(b);
 }
 
@@ -455,12 +456,7 @@ void mmpath_balance_epoch(void)
 
 static struct mmpath_balancer *mmpath_balancer_of(const struct mem_cgroup *memcg)
 {
-	struct mmpath_balancer *b;
-
-	list_for_each_entry(b, &mmpath_balancers, node)
-		if (b->memcg == memcg)
-			return b;
-	return NULL;
+	return memcg ? xa_load(&mmpath_balancers, memcg->css.id) : NULL;
 }
 
 /**
@@ -527,9 +523,12 @@ static struct mmpath_balancer *mmpath_balancer_create(struct mem_cgroup *memcg)
 	if (!b)
 		return NULL;
 	INIT_LIST_HEAD(&b->sharers);
-	css_get(&memcg->css);
 	b->memcg = memcg;
-	list_add_tail_rcu(&b->node, &mmpath_balancers);
+	if (xa_err(xa_store(&mmpath_balancers, memcg->css.id, b, GFP_KERNEL))) {
+		kfree(b);
+		return NULL;
+	}
+	css_get(&memcg->css);
 	static_branch_inc(&mmpath_balance_key);
 	return b;
 }
@@ -541,7 +540,7 @@ static void mmpath_balancer_destroy(struct mmpath_balancer *b)
 	static_branch_dec(&mmpath_balance_key);
 	list_for_each_entry_safe(s, next, &b->sharers, node)
 		mmpath_sharer_unlink(s);
-	list_del_rcu(&b->node);
+	xa_erase(&mmpath_balancers, b->memcg->css.id);
 	synchronize_srcu(&mmpath_balance_srcu);
 	css_put(&b->memcg->css);
 	kfree(b);
@@ -579,9 +578,10 @@ int mmpath_set_balance(struct mem_cgroup *memcg, enum mmpath_balance mode)
  */
 void mmpath_balance_reap(void)
 {
-	struct mmpath_balancer *b, *next;
+	struct mmpath_balancer *b;
+	unsigned long id;
 
-	list_for_each_entry_safe(b, next, &mmpath_balancers, node)
+	xa_for_each(&mmpath_balancers, id, b)
 		if (css_is_dying(&b->memcg->css) || !(b->memcg->css.flags & CSS_VISIBLE))
 			mmpath_balancer_destroy(b);
 }

@@ -32,12 +32,12 @@
  */
 #include <linux/hash.h>
 #include <linux/memcontrol.h>
-#include <linux/rculist.h>
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
 #include <linux/string.h>
+#include <linux/xarray.h>
 #include "../../internal.h"
 #include "balance.h"
 #include "replace.h"
@@ -73,10 +73,24 @@ static const char * const mmpath_replace_names[NR_MMPATH_REPLACE_COUNTS] = {
 };
 
 DEFINE_STATIC_KEY_FALSE(mmpath_replace_key);
-static LIST_HEAD(mmpath_replacers);
-static DEFINE_MUTEX(mmpath_replace_mutex);	/* who changes the list */
+static DEFINE_MUTEX(mmpath_replace_mutex);	/* held to change both tables */
+static DEFINE_XARRAY(mmpath_replacers);		/* by the id of the cgroup's css */
+static DEFINE_XARRAY(mmpath_subtrees);		/* by that of a cgroup above a replacer */
 /* Reclaim may write pages: who waits for the hooks of faults need not wait for that. */
 DEFINE_STATIC_SRCU(mmpath_replace_srcu);
+
+/**
+ * struct mmpath_subtree - the replacers below a cgroup
+ * @replacers: by the id of their cgroup's css
+ * @rcu: to free it after reclaim that reads it
+ *
+ * Reclaim in a cgroup must find the replacers that it concerns without a look at all there
+ * are. The css of a replacer's cgroup keeps those above it, and so their ids.
+ */
+struct mmpath_subtree {
+	struct xarray replacers;
+	struct rcu_head rcu;
+};
 
 const char * const mmpath_mode_names[NR_MMPATH_MODES] = {
 	[MMPATH_MODE_NONE]	= "none",
@@ -426,16 +440,14 @@ static bool mmpath_is_elsewhere(const struct mmpath_replacer *r, const struct mm
 }
 
 /* A new reclaim: what is there to be divided? */
-static void mmpath_count_below(struct mmpath_want *w)
+static void mmpath_count_below(struct mmpath_want *w, struct mmpath_subtree *below)
 {
-	struct mem_cgroup *target = w->memcg ?: root_mem_cgroup;
 	struct mmpath_replacer *r;
+	unsigned long id;
 
-	w->all = mmpath_evictable(target);
-	list_for_each_entry_srcu(r, &mmpath_replacers, node,
-				 srcu_read_lock_held(&mmpath_replace_srcu))
-		if (r->memcg != target && mem_cgroup_is_descendant(r->memcg, target))
-			w->known += mmpath_knows(r);
+	w->all = mmpath_evictable(w->memcg ?: root_mem_cgroup);
+	xa_for_each(&below->replacers, id, r)
+		w->known += mmpath_knows(r);
 	w->known = min(w->known, w->all);
 }
 
@@ -521,11 +533,35 @@ static void mmpath_flush_stats(struct mmpath_replacer *r, struct mem_cgroup *mem
 	mem_cgroup_flush_stats(memcg);
 }
 
-/* It is in a replacer's cgroup, or above it. */
-static bool mmpath_concerns(const struct mmpath_replacer *r, struct mem_cgroup *memcg)
+/*
+ * Ask the replacers of @w's cgroup, of those above it and of those below it, until there are
+ * @enough of @nr pages. Return how many there are.
+ */
+static unsigned long mmpath_ask_all(struct mmpath_want *w, unsigned long nr, unsigned long enough)
 {
-	return mem_cgroup_is_descendant(memcg, r->memcg) ||
-	       mem_cgroup_is_descendant(r->memcg, memcg);
+	struct mem_cgroup *target = w->memcg ?: root_mem_cgroup, *memcg;
+	struct mmpath_subtree *below = xa_load(&mmpath_subtrees, target->css.id);
+	unsigned long id, freed = 0;
+	struct mmpath_replacer *r;
+
+	if (below && w->priority == DEF_PRIORITY)
+		mmpath_count_below(w, below);
+	for (memcg = target; memcg && freed < enough; memcg = parent_mem_cgroup(memcg)) {
+		r = xa_load(&mmpath_replacers, memcg->css.id);
+		if (!r)
+			continue;
+		freed += mmpath_ask(r, w, nr - freed);
+		w->asked = w->asked ?: r;
+	}
+	if (!below)
+		return freed;
+	xa_for_each(&below->replacers, id, r) {
+		if (freed >= enough)
+			break;
+		freed += mmpath_ask(r, w, nr - freed);
+		w->asked = w->asked ?: r;
+	}
+	return freed;
 }
 
 /*
@@ -541,23 +577,15 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 		.proactive = proactive, .turns = MMPATH_TURNS,
 	};
 	unsigned long wanted = nr - min(nr, *reclaimed), enough, freed = 0;
-	struct mmpath_replacer *r;
 	int idx;
 
 	if ((gfp & (__GFP_IO | __GFP_FS)) != (__GFP_IO | __GFP_FS))
 		return false;
 	enough = min(wanted, SWAP_CLUSTER_MAX);
 	idx = srcu_read_lock(&mmpath_replace_srcu);
-	if (priority == DEF_PRIORITY)
-		mmpath_count_below(&w);
-	list_for_each_entry_srcu(r, &mmpath_replacers, node,
-				 srcu_read_lock_held(&mmpath_replace_srcu)) {
-		if (freed >= enough)
-			break;
-		freed += mmpath_ask(r, &w, wanted - freed);
-		if (memcg && !priority && !freed && !*reclaimed && mmpath_concerns(r, memcg))
-			mmpath_flush_stats(r, memcg);
-	}
+	freed = mmpath_ask_all(&w, wanted, enough);
+	if (memcg && !priority && w.asked && !freed && !*reclaimed)
+		mmpath_flush_stats(w.asked, memcg);
 	srcu_read_unlock(&mmpath_replace_srcu, idx);
 	if (freed)
 		zone->zone_pgdat->kswapd_failures = 0;
@@ -874,6 +902,78 @@ unlock:
 	return ret;
 }
 
+static int mmpath_subtree_add(struct mem_cgroup *memcg, struct mmpath_replacer *r)
+{
+	struct mmpath_subtree *tree = xa_load(&mmpath_subtrees, memcg->css.id);
+	int ret;
+
+	if (!tree) {
+		tree = mmpath_model_alloc(r->memcg, sizeof(*tree), MMPATH_GFP);
+		if (!tree)
+			return -ENOMEM;
+		xa_init(&tree->replacers);
+		ret = xa_err(xa_store(&mmpath_subtrees, memcg->css.id, tree, GFP_KERNEL));
+		if (ret) {
+			kfree(tree);
+			return ret;
+		}
+	}
+	return xa_err(xa_store(&tree->replacers, r->memcg->css.id, r, GFP_KERNEL));
+}
+
+static void mmpath_subtree_free(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct mmpath_subtree, rcu));
+}
+
+static void mmpath_subtree_del(struct mem_cgroup *memcg, struct mmpath_replacer *r)
+{
+	struct mmpath_subtree *tree = xa_load(&mmpath_subtrees, memcg->css.id);
+
+	if (!tree)
+		return;
+	xa_erase(&tree->replacers, r->memcg->css.id);
+	if (!xa_empty(&tree->replacers))
+		return;
+	xa_erase(&mmpath_subtrees, memcg->css.id);
+	call_srcu(&mmpath_replace_srcu, &tree->rcu, mmpath_subtree_free);
+}
+
+/* Let reclaim find @r. On failure it may find it in some cgroups. */
+static int mmpath_replacer_publish(struct mmpath_replacer *r)
+{
+	struct mem_cgroup *memcg;
+	int ret;
+
+	lockdep_assert_held(&mmpath_replace_mutex);
+	static_branch_inc(&mmpath_replace_key);
+	ret = xa_err(xa_store(&mmpath_replacers, r->memcg->css.id, r, GFP_KERNEL));
+	for (memcg = parent_mem_cgroup(r->memcg); memcg && !ret; memcg = parent_mem_cgroup(memcg))
+		ret = mmpath_subtree_add(memcg, r);
+	return ret;
+}
+
+static void mmpath_replacer_hide(struct mmpath_replacer *r)
+{
+	struct mem_cgroup *memcg;
+
+	lockdep_assert_held(&mmpath_replace_mutex);
+	xa_erase(&mmpath_replacers, r->memcg->css.id);
+	for (memcg = parent_mem_cgroup(r->memcg); memcg; memcg = parent_mem_cgroup(memcg))
+		mmpath_subtree_del(memcg, r);
+	static_branch_dec(&mmpath_replace_key);
+}
+
+/* Reclaim that is under way may still queue the worker. */
+static void mmpath_replacer_destroy(struct mmpath_replacer *r)
+{
+	mmpath_replacer_hide(r);
+	synchronize_srcu(&mmpath_replace_srcu);
+	cancel_work_sync(&r->work);
+	mmpath_stop_models(r);
+	kfree(r);
+}
+
 static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 						      struct mem_cgroup *memcg,
 						      enum mmpath_mode mode)
@@ -898,20 +998,11 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 		kfree(r);
 		return NULL;
 	}
-	list_add_tail_rcu(&r->node, &mmpath_replacers);
-	static_branch_inc(&mmpath_replace_key);
+	if (mmpath_replacer_publish(r)) {
+		mmpath_replacer_destroy(r);
+		return NULL;
+	}
 	return r;
-}
-
-/* Reclaim that is under way may still queue the worker. */
-static void mmpath_replacer_destroy(struct mmpath_replacer *r)
-{
-	static_branch_dec(&mmpath_replace_key);
-	list_del_rcu(&r->node);
-	synchronize_srcu(&mmpath_replace_srcu);
-	cancel_work_sync(&r->work);
-	mmpath_stop_models(r);
-	kfree(r);
 }
 
 /* The replacer of a domain, or NULL; mmpath_replace_mutex keeps it. */

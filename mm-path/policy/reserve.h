@@ -48,7 +48,6 @@ struct mmpath_batch {
 
 /**
  * struct mmpath_replacer - replacement in one cgroup
- * @node: in mmpath_replacers, under mmpath_replace_mutex and SRCU
  * @dom: domain of the cgroup, whose accesses the policies are told of
  * @memcg: the cgroup; the creator of the domain keeps both longer than this
  * @mode: set by the user
@@ -82,7 +81,6 @@ struct mmpath_batch {
  * @count: see mmpath_replace_names
  */
 struct mmpath_replacer {
-	struct list_head node;
 	struct mmpath_domain *dom;
 	struct mem_cgroup *memcg;
 	enum mmpath_mode mode;
@@ -129,6 +127,7 @@ static inline unsigned int mmpath_reserved(const struct mmpath_replacer *r)
  * @scanned: pages that were tried for it
  * @all: pages below @memcg that reclaim could find; only at DEF_PRIORITY
  * @known: of these, all that policies know
+ * @asked: the first replacer that was asked
  * @turns: of MMPATH_TURNS calls like this, those that no replacer asked before has taken
  */
 struct mmpath_want {
@@ -139,6 +138,7 @@ struct mmpath_want {
 	bool proactive;
 	unsigned long scanned;
 	unsigned long all, known;
+	struct mmpath_replacer *asked;
 	unsigned int turns;
 };
 
