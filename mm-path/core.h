@@ -182,6 +182,7 @@ void mmpath_stop_driver(struct mmpath_ctx *ctx, const struct mmpath_driver *drv,
 void mmpath_lock_alive(struct mmpath_ctx *ctx);
 void mmpath_take_accesses(struct mmpath_ctx *ctx);
 void mmpath_scan_soon(struct mmpath_ctx *ctx);
+void mmpath_drain_soon(struct mmpath_ctx *ctx);
 void mmpath_wake(struct mmpath_ctx *ctx);
 void mmpath_queue_epoch(void);
 void mmpath_finish_sync(void);

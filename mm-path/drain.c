@@ -163,15 +163,39 @@ static void mmpath_unlock_domains(struct mmpath_ctx *ctx)
 	}
 }
 
+/* A fault does not wait until the sample of a large stack is halved: that is the worker's. */
+static void mmpath_set_hurry(struct mmpath_ctx *ctx, bool hurry)
+{
+	int i;
+
+	ctx->mem.hurry = hurry;
+	ctx->mem.put_off = false;
+	for (i = 0; i < ctx->nr_domains; i++) {
+		ctx->domains[i]->mem.hurry = hurry;
+		ctx->domains[i]->mem.put_off = false;
+	}
+}
+
+static bool mmpath_has_put_off(const struct mmpath_ctx *ctx)
+{
+	bool put_off = ctx->mem.put_off;
+	int i;
+
+	for (i = 0; i < ctx->nr_domains; i++)
+		put_off |= ctx->domains[i]->mem.put_off;
+	return put_off;
+}
+
 /**
  * __mmpath_drain() - bring the models up to date, with ctx->lock held
  * @ctx: of this context
- * @wait: may wait for the locks of the domains; if not, records stay in the
- *	log when one is taken
+ * @wait: may take long. If not, records stay in the log when the lock of a domain is taken, and
+ *	when a large stack has reached its limit; the worker drains them then.
  */
 void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 {
-	unsigned int head, tail = ctx->log_tail, nr;
+	unsigned int head, tail = ctx->log_tail, first = tail;
+	bool put_off;
 
 	lockdep_assert_held(&ctx->lock);
 	mmpath_find_pid(ctx);
@@ -181,8 +205,8 @@ void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 	head = ctx->log_head;
 	WRITE_ONCE(ctx->log_pages, 0);
 	spin_unlock(&ctx->log_lock);
-	nr = head - tail;
-	while (tail != head) {
+	mmpath_set_hurry(ctx, !wait);
+	while (tail != head && !mmpath_has_put_off(ctx)) {
 		if ((head - tail) % MMPATH_PREFETCH == 0)
 			mmpath_look_ahead(ctx, tail, head);
 		mmpath_feed(ctx, ctx->log[tail & (ctx->log_size - 1)]);
@@ -190,9 +214,17 @@ void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 		smp_store_release(&ctx->log_tail, ++tail);
 		cond_resched();
 	}
+	put_off = mmpath_has_put_off(ctx);
+	mmpath_set_hurry(ctx, false);
 	mmpath_unlock_domains(ctx);
-	mmpath_count(ctx, MMPATH_RECORDS, nr);
-	trace_mmpath_drain(ctx->id, ctx->pid, nr);
+	mmpath_count(ctx, MMPATH_RECORDS, tail - first);
+	trace_mmpath_drain(ctx->id, ctx->pid, tail - first);
+	if (!put_off)
+		return;
+	spin_lock(&ctx->log_lock);
+	WRITE_ONCE(ctx->log_pages, ctx->log_pages + head - tail);
+	spin_unlock(&ctx->log_lock);
+	mmpath_drain_soon(ctx);
 }
 
 /* One page in 2^shift, at least, is wanted of whatever region. */

@@ -142,6 +142,7 @@ extern const char * const mmpath_stat_names[NR_MMPATH_STATS];
  * @leaving: the context leaves all domains, for good
  * @kicked: mmpath_kick() was called
  * @attached: the driver has not scanned the program yet
+ * @behind: mmpath_drain_soon() was called
  * @hook_ns: CPU time spent in the touched hook
  * @fed: sampled pages of all records that were drained
  * @accesses: accesses that hardware has counted since that was taken last
@@ -174,7 +175,7 @@ struct mmpath_ctx {
 	unsigned long pab_reach;
 	u32 number;
 	bool resting, blind;
-	bool kicked, attached;
+	bool kicked, attached, behind;
 	atomic64_t hook_ns;
 	u64 fed;
 	atomic64_t accesses;

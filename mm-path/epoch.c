@@ -282,7 +282,24 @@ static void mmpath_kick_fn(struct work_struct *work)
 			mmpath_first_scan(ctx);
 		if (READ_ONCE(ctx->kicked))
 			mmpath_control(ctx, true);
+		if (xchg(&ctx->behind, false)) {
+			mutex_lock(&ctx->lock);
+			__mmpath_drain(ctx, true);
+			mutex_unlock(&ctx->lock);
+		}
 	}
+}
+
+/**
+ * mmpath_drain_soon() - have the log drained by the worker
+ * @ctx: of this context
+ *
+ * Context: any.
+ */
+void mmpath_drain_soon(struct mmpath_ctx *ctx)
+{
+	WRITE_ONCE(ctx->behind, true);
+	queue_work(system_unbound_wq, &mmpath_kick_work);
 }
 
 /**

@@ -352,7 +352,7 @@ static bool lirs_over_limit(const struct mmpath_lirs *l)
 
 static void lirs_limit(struct mmpath_lirs *l)
 {
-	while (lirs_over_limit(l))
+	while (lirs_over_limit(l) && !mmpath_puts_off(l->mem, lirs_nr_nodes(l)))
 		lirs_coarsen(l);
 }
 

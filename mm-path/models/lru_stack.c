@@ -468,7 +468,7 @@ static void stack_coarsen(struct mmpath_stack *s)
 
 static void stack_keep_limit(struct mmpath_stack *s)
 {
-	while (stack_over_limit(s))
+	while (stack_over_limit(s) && !mmpath_puts_off(s->mem, s->nr_pages))
 		stack_coarsen(s);
 }
 
@@ -503,8 +503,8 @@ static s64 stack_raise(struct mmpath_stack *s, u32 id, u32 *place)
  *
  * Puts the page on top. Thesis 4.2.2, Algorithm 2, lines 1 to 7. Amortized
  * constant time but for the tree, O(log(pages / 64) / 3); no single touch
- * does more than 64 steps, but the one that halves the sample of a stack with a
- * limit, which walks it all.
+ * does more than 64 steps, except the one that halves the sample of a stack with a
+ * limit, which walks it all: see &mmpath_mem.hurry.
  *
  * Return: the reuse distance in pages: the number of distinct other sampled
  * pages touched since the last touch of this one, times 2^shift, with the

@@ -31,12 +31,26 @@
  *	   longer than the caller of the model may
  * @free: gives it back; @bytes as it was allocated; never called with NULL
  * @bytes: what is allocated now, kept by mmpath_mem_alloc() and _free()
+ * @hurry: the caller is in a page fault: large stacks put off what takes long
+ * @put_off: a stack did, and takes more memory than it may until it is touched without @hurry
  */
 struct mmpath_mem {
 	void *(*alloc)(struct mmpath_mem *mem, size_t bytes);
 	void (*free)(struct mmpath_mem *mem, void *p, size_t bytes);
 	size_t bytes;
+	bool hurry, put_off;
 };
+
+#define MMPATH_HURRY	8192U	/* pages on a stack that is halved in a hurry, too */
+
+/* Is the sample of a stack of @nr pages to be halved later? */
+static inline bool mmpath_puts_off(struct mmpath_mem *mem, u32 nr)
+{
+	if (!mem->hurry || nr <= MMPATH_HURRY)
+		return false;
+	mem->put_off = true;
+	return true;
+}
 
 static inline void *mmpath_mem_alloc(struct mmpath_mem *mem, size_t bytes)
 {

@@ -164,7 +164,7 @@ static s64 mru_add(struct mmpath_mru *s, u64 page)
 	/* it takes more memory only with one of these */
 	if (s->nr_pages <= s->max_pages && s->ids.nr == room && s->index.nr_chunks == chunks)
 		return MMPATH_COLD;
-	while (mru_over_limit(s))
+	while (mru_over_limit(s) && !mmpath_puts_off(s->mem, s->nr_pages))
 		mru_coarsen(s);
 	return MMPATH_COLD;
 }

@@ -447,6 +447,37 @@ static void kt_half_full(struct kunit *test)
 }
 
 /* A record of a huge page stands for 512, of which the sample is kept. */
+/* A fault leaves it to the worker to halve the sample of a large stack. */
+static void kt_put_off(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	unsigned int i, most = MMPATH_HURRY + 10;
+
+	dom->lru.max_pages = most;
+	for (i = 0; i < most; i++) {
+		mmpath_log(ctx, kt_page(i));
+		if (i % (KT_LOG / 2) == 0)
+			mmpath_drain(ctx);
+	}
+	mmpath_drain(ctx);
+	KUNIT_EXPECT_EQ(test, dom->lru.shift, 0);
+	for (; i < most + KT_LOG / 2 + 2; i++)
+		mmpath_log(ctx, kt_page(i));
+	mmpath_try_drain(ctx);
+	KUNIT_EXPECT_EQ(test, dom->lru.shift, 0);
+	KUNIT_EXPECT_TRUE(test, ctx->behind);
+	/* it goes on as far as it can */
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), most + 1);
+	mmpath_try_drain(ctx);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), most + 2);
+	mmpath_drain(ctx);
+	KUNIT_EXPECT_EQ(test, dom->lru.shift, 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), i);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_DROPPED_LOG_FULL]), 0);
+	kt_ctx_end(test, ctx, dom);
+}
+
 static void kt_feed_huge(struct kunit *test)
 {
 	struct mmpath_domain *dom;
@@ -1488,6 +1519,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_short_of_memory),
 	KUNIT_CASE(kt_drain_order),
 	KUNIT_CASE(kt_half_full),
+	KUNIT_CASE(kt_put_off),
 	KUNIT_CASE(kt_feed_huge),
 	KUNIT_CASE(kt_domains),
 	KUNIT_CASE(kt_leave_makes_up),

@@ -324,6 +324,41 @@ static u64 twins_run(struct twins *t, const u64 *trace, size_t nr)
 	return misses;
 }
 
+/* In a hurry the sample of a large one is halved later, by the first touch without. */
+static void test_hurry(void **state)
+{
+	const u32 most = MMPATH_HURRY + 10;
+	struct test_mem tm;
+	struct mmpath_lirs l;
+	u64 page;
+
+	(void)state;
+	test_mem_init(&tm);
+	assert_int_equal(mmpath_lirs_init(&l, &tm.mem, most, 0), 0);
+	mmpath_lirs_set_size(&l, most, most / 100, false);
+	tm.mem.hurry = true;
+	for (page = 0; page < most; page++)
+		mmpath_lirs_touch(&l, page);
+	assert_false(tm.mem.put_off);
+	mmpath_lirs_touch(&l, page++);
+	assert_true(tm.mem.put_off);
+	assert_int_equal(l.shift, 0);
+	tm.mem.hurry = false;
+	mmpath_lirs_touch(&l, page++);
+	assert_int_equal(l.shift, 1);
+	/* a small one does it at once */
+	mmpath_lirs_destroy(&l);
+	assert_int_equal(mmpath_lirs_init(&l, &tm.mem, 100, 0), 0);
+	tm.mem.hurry = true;
+	tm.mem.put_off = false;
+	for (page = 0; page < 1000; page++)
+		mmpath_lirs_touch(&l, page);
+	assert_false(tm.mem.put_off);
+	assert_true(l.shift > 0);
+	mmpath_lirs_destroy(&l);
+	assert_int_equal(tm.mem.bytes, 0);
+}
+
 static void test_traces(void **state)
 {
 	static const u64 sizes[] = { 1, 2, 3, 10, 60, 99, 200 };
@@ -943,6 +978,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_traces),
+		cmocka_unit_test(test_hurry),
 		cmocka_unit_test(test_lru),
 		cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_fixed),
