@@ -2,11 +2,30 @@
 /*
  * scale - what tracking costs that grows with what is tracked
  *
+ *	scale idle PROCESSES CGROUPS [MEGABYTES]
+ *
  * PROCESSES touch MEGABYTES each and sleep, in CGROUPS that are tracked one by one. Prints
  * what the kernel's workers take of a CPU in a second, untracked and tracked, as "percent"
  * (the mean of EPOCHS, when all have slept for QUIET); how long it takes to track all, to
  * change the driver, and to disable tracking; and the longest fork of a tracked program
- * meanwhile. Epochs are of a second. To be run in the lab: it makes cgroups, and changes settings.
+ * meanwhile. Epochs are of a second.
+ *
+ *	scale exit MEGABYTES	CPU time of the life of a process of 200 pages, alone in its
+ *				cgroup and beside one that has touched so much; every page is
+ *				logged, for LIRS
+ *	scale reclaim CGROUPS	CPU time of a program that is twice as large as its cgroup,
+ *				which is replaced by LIRS, alone and beside so many like it
+ *	scale threads COUNT	to make so many threads, and to fork with them
+ *	scale mappings COUNT	to map so many MiB one by one, which the kernel merges, and
+ *				to fork then
+ *	scale areas COUNT	to make so many VMAs of a page, to touch all, and to unmap them
+ *	scale sparse TERABYTES	to touch a page in each 512 MiB of so much
+ *	scale fault MEGABYTES	CPU time of the longest touch, of all pages of so much; every
+ *				page is logged, for LIRS
+ *
+ * These print microseconds untracked and tracked ("exit" and "reclaim": tracked alone, and
+ * beside others), and the ratio of the two. To be run in the lab: it makes cgroups, and
+ * changes settings.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -19,6 +38,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -29,6 +50,8 @@
 #define SYSFS	"/sys/kernel/mm/path/"
 #define QUIET	90
 #define EPOCHS	10
+#define LIVES	200
+#define STACK	(64UL << 10)
 
 static volatile bool forking;
 static double longest_fork_us;
@@ -44,6 +67,14 @@ static double now_us(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
+}
+
+static double cpu_us(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
 	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
 }
 
@@ -210,14 +241,324 @@ static void idle(int processes, int cgroups, size_t bytes)
 	free(pids);
 }
 
+/* A process in cgroup @cgroup that runs @work and tells up to two results, or sleeps then */
+static pid_t run(int cgroup, void (*work)(size_t nr, double *us), size_t nr, double *us)
+{
+	double result[2] = { 0, 0 };
+	char pid[16];
+	int fd[2];
+	pid_t child;
+
+	if (pipe(fd))
+		fail("pipe");
+	child = fork();
+	if (child < 0)
+		fail("fork");
+	if (!child) {
+		snprintf(pid, sizeof(pid), "%d", getpid());
+		put(pid, TOP "/%d/cgroup.procs", cgroup);
+		work(nr, result);
+		if (write(fd[1], result, sizeof(result)) != sizeof(result))
+			_exit(1);
+		if (us)
+			_exit(0);
+		pause();
+		_exit(0);
+	}
+	close(fd[1]);
+	if (read(fd[0], result, sizeof(result)) != sizeof(result))
+		fail("the program that is measured");
+	close(fd[0]);
+	if (!us)
+		return child;
+	memcpy(us, result, sizeof(result));
+	waitpid(child, NULL, 0);
+	return 0;
+}
+
+static void print_pair(const char *what, const char *before, const char *after, double us,
+		       double us_after)
+{
+	printf("%s_%s_us %.1f\n%s_%s_us %.1f\n%s_ratio %.3f\n", what, before, us, what, after,
+	       us_after, what, us_after / us);
+}
+
+static void touch(char *p, size_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i < bytes; i += PAGE)
+		((volatile char *)p)[i] = 1;
+}
+
+static char *map(size_t bytes, int prot)
+{
+	char *p = mmap(NULL, bytes, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		fail("mmap");
+	return p;
+}
+
+static void touch_megabytes(size_t megabytes, double *us)
+{
+	(void)us;
+	touch(map(megabytes << 20, PROT_READ | PROT_WRITE), megabytes << 20);
+}
+
+static double time_fork(void)
+{
+	double began = now_us(), took;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	took = now_us() - began;
+	if (pid < 0)
+		fail("fork");
+	waitpid(pid, NULL, 0);
+	return took;
+}
+
+/* Each touches 200 pages of its own. */
+static void live(size_t lives, double *us)
+{
+	double began = cpu_us(CLOCK_PROCESS_CPUTIME_ID);
+	struct rusage children;
+	size_t i;
+	pid_t pid;
+
+	for (i = 0; i < lives; i++) {
+		pid = fork();
+		if (!pid) {
+			touch(map(200 * PAGE, PROT_READ | PROT_WRITE), 200 * PAGE);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	getrusage(RUSAGE_CHILDREN, &children);
+	us[0] = cpu_us(CLOCK_PROCESS_CPUTIME_ID) - began;
+	us[0] += children.ru_utime.tv_sec * 1e6 + children.ru_utime.tv_usec;
+	us[0] += children.ru_stime.tv_sec * 1e6 + children.ru_stime.tv_usec;
+	us[0] /= lives;
+}
+
+static void start_tracking(void)
+{
+	put("1", SYSFS "enabled");
+	put("1", TOP "/0/memory.path.track");
+}
+
+static void exits(size_t megabytes)
+{
+	double alone[2], beside[2];
+	pid_t large;
+
+	make_cgroups(1);
+	put("1048576", SYSFS "sample_pages");
+	put("0", SYSFS "drivers/emul/overhead_target");
+	start_tracking();
+	put("lirs", TOP "/0/memory.path.replace");
+	run(0, live, LIVES, alone);
+	run(0, live, LIVES, alone);
+	large = run(0, touch_megabytes, megabytes, NULL);
+	run(0, live, LIVES, beside);
+	print_pair("exit", "alone", "beside", alone[0], beside[0]);
+	kill(large, SIGKILL);
+}
+
+/* Round and round in twice as much as the cgroup may have */
+static void exceed(size_t megabytes, double *us)
+{
+	char *p = map(megabytes << 20, PROT_READ | PROT_WRITE);
+	int i;
+
+	for (i = 0; i < 4; i++)
+		touch(p, megabytes << 20);
+	us[0] = cpu_us(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static void reclaim(size_t cgroups)
+{
+	double alone[2], beside[2];
+	size_t i;
+
+	make_cgroups(cgroups);
+	start_tracking();
+	put("16M", TOP "/0/memory.max");
+	put("lirs", TOP "/0/memory.path.replace");
+	run(0, exceed, 32, alone);
+	run(0, exceed, 32, alone);
+	for (i = 1; i < cgroups; i++) {
+		put("1", TOP "/%zu/memory.path.track", i);
+		put("lirs", TOP "/%zu/memory.path.replace", i);
+	}
+	run(0, exceed, 32, beside);
+	print_pair("reclaim", "alone", "beside", alone[0], beside[0]);
+}
+
+static void *wait_for_end(void *arg)
+{
+	pthread_mutex_lock(arg);
+	pthread_mutex_unlock(arg);
+	return NULL;
+}
+
+static void make_threads(size_t nr, double *us)
+{
+	pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
+	pthread_t *thread = calloc(nr, sizeof(*thread));
+	pthread_attr_t attr;
+	double began;
+	size_t i;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	pthread_mutex_lock(&end);
+	began = now_us();
+	for (i = 0; i < nr; i++)
+		if (pthread_create(&thread[i], &attr, wait_for_end, &end))
+			fail("pthread_create");
+	us[0] = now_us() - began;
+	us[1] = time_fork();
+	pthread_mutex_unlock(&end);
+	for (i = 0; i < nr; i++)
+		pthread_join(thread[i], NULL);
+	free(thread);
+}
+
+static void make_mappings(size_t nr, double *us)
+{
+	double began = now_us();
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		map(1 << 20, PROT_NONE);
+	us[0] = now_us() - began;
+	us[1] = time_fork();
+}
+
+static void make_areas(size_t nr, double *us)
+{
+	double began = now_us();
+	char *p = map(nr * PAGE, PROT_READ | PROT_WRITE);
+	size_t i;
+
+	for (i = 0; i < nr; i += 2)
+		if (mprotect(p + i * PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC))
+			fail("mprotect");
+	touch(p, nr * PAGE);
+	us[1] = time_fork();
+	munmap(p, nr * PAGE);
+	us[0] = now_us() - began;
+}
+
+static void touch_sparse(size_t terabytes, double *us)
+{
+	double began = now_us();
+	char *p = map(terabytes << 40, PROT_READ | PROT_WRITE);
+	size_t i;
+
+	for (i = 0; i < terabytes << 40; i += 512UL << 20)
+		p[i] = 1;
+	us[1] = time_fork();
+	munmap(p, terabytes << 40);
+	us[0] = now_us() - began;
+}
+
+static void find_longest(size_t megabytes, double *us)
+{
+	volatile char *p = map(megabytes << 20, PROT_READ | PROT_WRITE);
+	double took, began = cpu_us(CLOCK_THREAD_CPUTIME_ID);
+	size_t i;
+
+	for (i = 0; i < megabytes << 20; i += PAGE) {
+		p[i] = 1;
+		took = cpu_us(CLOCK_THREAD_CPUTIME_ID);
+		if (took - began > us[0])
+			us[0] = took - began;
+		began = took;
+	}
+	us[1] = time_fork();
+}
+
+static void faults(size_t megabytes)
+{
+	double untracked[2], tracked[2];
+
+	make_cgroups(1);
+	run(0, find_longest, megabytes, untracked);
+	put("0", SYSFS "drivers/emul/overhead_target");
+	start_tracking();
+	put("lirs", TOP "/0/memory.path.replace");
+	run(0, find_longest, megabytes, tracked);
+	print_pair("fault", "untracked", "tracked", untracked[0], tracked[0]);
+	printf("fault_more_ms %.2f\n", (tracked[0] - untracked[0]) / 1e3);
+}
+
+static void compare(const char *what, void (*work)(size_t nr, double *us), size_t nr)
+{
+	double untracked[2], tracked[2];
+
+	make_cgroups(1);
+	run(0, work, nr, untracked);
+	run(0, work, nr, untracked);
+	start_tracking();
+	run(0, work, nr, tracked);
+	print_pair(what, "untracked", "tracked", untracked[0], tracked[0]);
+	print_pair("fork", "untracked", "tracked", untracked[1], tracked[1]);
+	printf("fork_more_ms %.2f\n", (tracked[1] - untracked[1]) / 1e3);
+}
+
+static void threads(size_t nr)
+{
+	compare("threads", make_threads, nr);
+}
+
+static void mappings(size_t nr)
+{
+	compare("mappings", make_mappings, nr);
+}
+
+static void areas(size_t nr)
+{
+	compare("areas", make_areas, nr);
+}
+
+static void sparse(size_t terabytes)
+{
+	compare("sparse", touch_sparse, terabytes);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(size_t nr);
+} modes[] = {
+	{ "exit", exits },
+	{ "reclaim", reclaim },
+	{ "threads", threads },
+	{ "mappings", mappings },
+	{ "areas", areas },
+	{ "sparse", sparse },
+	{ "fault", faults },
+};
+
 int main(int argc, char **argv)
 {
-	int processes = argc > 2 ? atoi(argv[1]) : 0, cgroups = argc > 2 ? atoi(argv[2]) : 0;
+	size_t i, nr = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+	int cgroups = argc > 3 ? atoi(argv[3]) : 0;
 
-	if (processes <= 0 || cgroups <= 0) {
-		fprintf(stderr, "usage: scale PROCESSES CGROUPS [MEGABYTES]\n");
-		return 2;
+	if (nr && cgroups > 0 && !strcmp(argv[1], "idle")) {
+		idle(nr, cgroups, (size_t)(argc > 4 ? atoi(argv[4]) : 0) << 20);
+		return 0;
 	}
-	idle(processes, cgroups, (size_t)(argc > 3 ? atoi(argv[3]) : 0) << 20);
-	return 0;
+	for (i = 0; nr && i < sizeof(modes) / sizeof(*modes); i++) {
+		if (!strcmp(argv[1], modes[i].name)) {
+			modes[i].run(nr);
+			return 0;
+		}
+	}
+	fprintf(stderr, "usage: scale idle PROCESSES CGROUPS [MEGABYTES]\n"
+			"       scale exit|reclaim|threads|mappings|areas|sparse|fault NUMBER\n");
+	return 2;
 }
