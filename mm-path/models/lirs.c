@@ -2,11 +2,11 @@
 /*
  * LIRS (Jiang and Zhang, SIGMETRICS 2002; thesis 4.3.2): which page leaves memory?
  *
- * LRU expects a page to stay away for as long as it has been away already. In a loop
+ * LRU expects a page to stay unused for as long as it has been unused so far. In a loop
  * larger than memory that is wrong for each page, and each touch misses. LIRS looks at
- * distances instead: distinct other pages between the last two touches of a page. The
- * pages with small ones (LIR, low inter-reference recency) fill all of memory but
- * `hirs' pages; the others (HIR) pass through those.
+ * distances instead: the number of distinct other pages between the last two touches of
+ * a page. Pages with small distances (LIR, low inter-reference recency) fill all of
+ * memory except `hirs' pages. The others (HIR) pass through these.
  *
  *	     stack S, by last touch			   queue Q: HIR in memory
  *
@@ -14,49 +14,49 @@
  *	     | HIR | LIR |ghost| LIR | LIR |		   | HIR | HIR | -> leaves
  *	     +-----+-----+-----+-----+-----+		   +-----+-----+
  *
- * S holds the LIR pages, and those HIR pages that were touched since the LIR page at
- * its bottom was: some in memory, some not (ghosts). For that, HIR pages that come to
- * lie at the bottom leave S (lirs_prune()). So, when a HIR page x is touched and b is the
- * LIR page at the bottom,
+ * S holds the LIR pages, and the HIR pages that were touched since the LIR page at the
+ * bottom of S was. Some of these are in memory, and some are not (ghosts). HIR pages
+ * that come to the bottom leave S (lirs_prune()). So, when a HIR page x is touched and b
+ * is the LIR page at the bottom,
  *
- *	x is in S  <=>	x was touched after b was
- *		   <=>	distance of x < pages touched since b = what the
- *			distance of b will be at least, whenever it is touched
+ *	x is in S  <=>	x was touched after b
+ *		   <=>	distance of x < number of pages touched since b
+ *				     <= distance of b at its next touch
  *
- * and then x becomes LIR in the place of b, which goes to Q. When x is not in S it
- * has no smaller distance than the worst of the LIR pages, and passes through Q. No
- * distance is ever computed. Who leaves memory is the last of Q.
+ * Then x becomes LIR in the place of b, and b goes to Q. When x is not in S, its
+ * distance is no smaller than that of the worst LIR page, and x passes through Q. No
+ * distance is ever computed. The victim is the last page of Q.
  *
- * Is the guess wrong, as when a program goes on to other pages, the LIR pages of before
- * are in the way. But the age of b grows with each page touched, so the first of the
- * new pages that is touched twice takes the place of b, the second that of the next.
- * What comes back after more than memory, its ghosts and the LIR pages' age is not
- * recognized: there LIRS keeps what it has.
+ * What if the guess is wrong, as when a program goes on to other pages? Then old LIR
+ * pages take up memory. But the age of b grows with each page touched, so the first
+ * new page that is touched twice takes the place of b, the second that of the next
+ * LIR page, and so forth. LIRS does not recognize pages whose distance is greater than
+ * memory, its ghosts and the age of the LIR pages allow. Then it keeps the pages it has.
  *
  * Other policies
  * --------------
  *
- * With hirs == size there is no LIR page. S is empty, and Q is an LRU list of all pages:
- * this is LRU, touch by touch. With `fixed' no page changes sides: what filled memory
- * first stays, and what came after passes through the HIR part. For a loop that is
- * MRU, which also keeps the same number of pages from one round to the next, and evicts
- * a page shortly after its touch; but for `hirs' pages, for the pages touched last
- * cannot leave where the kernel knows that they are in use.
+ * With hirs == size there are no LIR pages. S is empty, and Q is an LRU list of all
+ * pages. This is exactly LRU. With `fixed' no page changes between LIR and HIR: the
+ * pages that filled memory first stay, and later pages pass through the HIR part. For
+ * a loop that is like MRU, which also keeps the same number of pages from one round to
+ * the next, and evicts a page shortly after its touch. The difference is that `hirs'
+ * pages are not evicted at once, because a page that was touched last is in use.
  *
- * Whoever evicts asks for a victim. Memory is full when the owner says so: the model
- * takes every page touched for one in memory, and may be told what left it otherwise
- * (mmpath_lirs_evicted()) or did not leave (mmpath_lirs_keep()).
+ * The owner asks for a victim when memory is full. The model takes every page that is
+ * touched to be in memory. The owner may tell it of pages that left memory otherwise
+ * (mmpath_lirs_evicted()), or did not leave (mmpath_lirs_keep()).
  *
  * Fixed memory
  * ------------
  *
- * A page is a node of 32 bytes, known by its number in index.c as on the stacks, with
- * links for S and for Q or the ghosts. There are no more ghosts than twice the pages of
- * memory; the one that left first is forgotten. If there are more than max_pages nodes,
- * or they take more than 40 bytes for each of max_pages (pages lie far apart), the sample is
- * halved as in lru_stack.c. What remains keeps its order, and of both sets about a half
- * remains: LIRS in a memory of half the size that sees half the pages (Waldspurger et
- * al., ATC'17, simulate caches so).
+ * A page is a node of 32 bytes, with links for S and for Q or the ghosts. As on the stacks
+ * it is known by its id in index.c. There are at most twice as many ghosts as pages of
+ * memory, and the oldest ghost is forgotten first. If there are more than max_pages nodes,
+ * or they take more than 40 bytes for each of max_pages (because pages are far apart), the
+ * sample is halved as in lru_stack.c. The remaining pages keep their order, and about half
+ * of the LIR and half of the HIR pages remain: this is LIRS in a memory of half the size
+ * that sees half the pages (Waldspurger et al., ATC'17, simulate caches in this way).
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -70,7 +70,7 @@
 #define BYTES_PER_PAGE	40
 #define BYTES_AT_LEAST	4096
 
-enum { LINK_STACK, LINK_QUEUE, NR_LINKS };	/* a ghost is not in Q: one link for both */
+enum { LINK_STACK, LINK_QUEUE, NR_LINKS };	/* no ghost is in Q: they share a link */
 
 enum lirs_kind { FREE, LIR, HIR, GHOST };
 
@@ -98,7 +98,7 @@ static u32 *lirs_prev_of(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u
 	return place ? &lirs_node_at(l, place)->link[list->link].prev : &list->last;
 }
 
-/* Makes the neighbours of a place know it by another number. */
+/* Link @place between its neighbours. */
 static void lirs_list_join(struct mmpath_lirs *l, struct mmpath_lirs_list *list,
 			   u32 prev, u32 place, u32 next)
 {
@@ -135,7 +135,7 @@ static void lirs_count(struct mmpath_lirs *l, enum lirs_kind kind, int nr)
 	l->nr_ghosts += kind == GHOST ? nr : 0;
 }
 
-/* A page becomes another kind, the first of its list. */
+/* Change the kind of a page, and make it the first of the list of that kind. */
 static void lirs_set_kind(struct mmpath_lirs *l, u32 place, enum lirs_kind kind)
 {
 	struct lirs_node *node = lirs_node_at(l, place);
@@ -159,7 +159,7 @@ static bool lirs_in_memory(const struct lirs_node *node)
 	return node->kind == LIR || node->kind == HIR;
 }
 
-/* Sampled pages that may be LIR. A page that comes must find room outside of them. */
+/* How many sampled pages may be LIR. There must be room for a new page beside them. */
 static u64 lirs_most_lirs(const struct mmpath_lirs *l)
 {
 	u64 room = l->size >> l->shift, lirs;
@@ -209,7 +209,7 @@ static u32 lirs_node_get(struct mmpath_lirs *l)
 	return place;
 }
 
-/* Of a page that the index does not know any more. */
+/* Free the node of a page that is not in the index any more. */
 static void lirs_node_put(struct mmpath_lirs *l, u32 place)
 {
 	lirs_leave_stack(l, place);
@@ -224,7 +224,7 @@ static void lirs_page_forget(struct mmpath_lirs *l, u32 place)
 	lirs_node_put(l, place);
 }
 
-/* Returns its place, of no kind yet; 0 if there is no memory. */
+/* Add a page that has no kind yet. Returns its place, or 0 without memory. */
 static u32 lirs_page_add(struct mmpath_lirs *l, u64 page)
 {
 	u32 place, id;
@@ -251,7 +251,7 @@ static u32 lirs_page_find(struct mmpath_lirs *l, u64 page)
 	return id ? *mmpath_index_at(&l->index, id) : 0;
 }
 
-/* At the bottom of S is a LIR page: one below has no smaller distance. */
+/* Remove HIR pages and ghosts below the last LIR page from S: their distances are not smaller. */
 static void lirs_prune(struct mmpath_lirs *l)
 {
 	u32 place;
@@ -263,7 +263,7 @@ static void lirs_prune(struct mmpath_lirs *l)
 	}
 }
 
-/* The LIR page at the bottom of S, which there is, becomes HIR. */
+/* Turn the LIR page at the bottom of S into a HIR page. There must be one. */
 static void lirs_demote(struct mmpath_lirs *l)
 {
 	u32 place = l->stack.last;
@@ -306,7 +306,7 @@ static void lirs_node_move(struct mmpath_lirs *l, u32 from, u32 to)
 			       node->link[LINK_QUEUE].next);
 }
 
-/* Of nodes that most are free of: close the gaps, give back the rest. */
+/* If most nodes are free, close the gaps, and free memory. */
 static void lirs_trim(struct mmpath_lirs *l)
 {
 	u32 to, from = l->top_node, nr = lirs_nr_nodes(l);
@@ -326,7 +326,7 @@ static void lirs_trim(struct mmpath_lirs *l)
 		mmpath_vec_shrink(&l->nodes, l->mem);
 }
 
-/* After pages have gone in any order. */
+/* Restore all invariants after pages were removed in any order. */
 static void lirs_settle(struct mmpath_lirs *l)
 {
 	lirs_prune(l);
@@ -356,7 +356,7 @@ static void lirs_limit(struct mmpath_lirs *l)
 		lirs_coarsen(l);
 }
 
-/* The index tells that a page has another name, or none. */
+/* Called by the index when the page at a place gets another id, or none. */
 static void lirs_moved(struct mmpath_index *ix, u32 place, u32 id)
 {
 	struct mmpath_lirs *l = container_of(ix, struct mmpath_lirs, index);
@@ -368,12 +368,12 @@ static void lirs_moved(struct mmpath_index *ix, u32 place, u32 id)
 }
 
 /**
- * mmpath_lirs_init() - make an empty memory, of a size that is not known yet
+ * mmpath_lirs_init() - initialize an empty memory of unknown size
  * @l: the model
- * @mem: where memory comes from
- * @max_pages: sampled pages it may hold, ghosts among them, at least 1; it takes at
- *	most 40 bytes for each, and 4 KiB, and halves its sample when it needs more
- * @shift: one page in 2^@shift is sampled
+ * @mem: allocator
+ * @max_pages: sampled pages that the model may hold, including ghosts, at least 1. It
+ *	uses at most 40 bytes for each, and 4 KiB, and halves its sample when it needs more.
+ * @shift: sample one page in 2^@shift
  *
  * Allocates nothing.
  *
@@ -399,7 +399,7 @@ int mmpath_lirs_init(struct mmpath_lirs *l, struct mmpath_mem *mem, u32 max_page
 }
 
 /**
- * mmpath_lirs_destroy() - give back all memory of a model
+ * mmpath_lirs_destroy() - free all memory of a model
  * @l: the model; empty afterwards
  */
 void mmpath_lirs_destroy(struct mmpath_lirs *l)
@@ -408,11 +408,12 @@ void mmpath_lirs_destroy(struct mmpath_lirs *l)
 }
 
 /**
- * mmpath_lirs_reset() - forget all pages
- * @l: the model, whose sizes stay
- * @shift: of the sample from now on, finer or coarser; at most MMPATH_MAX_SHIFT
+ * mmpath_lirs_reset() - forget all pages of a model
+ * @l: the model; keeps its sizes
+ * @shift: sample one page in 2^@shift from now on, which may be finer or coarser; at most
+ *	MMPATH_MAX_SHIFT
  *
- * Gives back all memory. Cannot fail.
+ * Frees all memory. Cannot fail.
  */
 void mmpath_lirs_reset(struct mmpath_lirs *l, unsigned int shift)
 {
@@ -426,14 +427,14 @@ void mmpath_lirs_reset(struct mmpath_lirs *l, unsigned int shift)
 }
 
 /**
- * mmpath_lirs_set_size() - set how much memory there is, and the policy
+ * mmpath_lirs_set_size() - set the size of memory, and the policy
  * @l: the model
- * @size: pages (not sampled ones); U64_MAX: not known, all pages become LIR
- * @hirs: of them those for HIR pages; @size for LRU
+ * @size: size of memory in pages, not sampled ones; U64_MAX: not known, all pages become LIR
+ * @hirs: part of @size for HIR pages; @size for LRU
  * @fixed: pages stay LIR or HIR, as long as there is room
  *
- * LIR pages that are too many become HIR, those at the bottom of S first, and leave
- * memory when victims are taken.
+ * If there are too many LIR pages, those at the bottom of S become HIR, and may be the next
+ * victims.
  */
 void mmpath_lirs_set_size(struct mmpath_lirs *l, u64 size, u64 hirs, bool fixed)
 {
@@ -444,22 +445,22 @@ void mmpath_lirs_set_size(struct mmpath_lirs *l, u64 size, u64 hirs, bool fixed)
 	lirs_drop_ghosts(l);
 }
 
-/* Is a HIR page, or a new one, that is touched LIR from now on? */
+/* Does a HIR page, a ghost or a new page become LIR when it is touched? */
 static bool lirs_becomes_lir(const struct mmpath_lirs *l, const struct lirs_node *node)
 {
 	return l->nr_lirs < lirs_most_lirs(l) || (node->stacked && !l->fixed);
 }
 
 /**
- * __mmpath_lirs_touch() - note the touch of a page of the sample, which is in memory from now on
+ * __mmpath_lirs_touch() - note the touch of a page that is in the sample
  * @l: the model
- * @page: its number
+ * @page: number of the page, which is in memory from now on
  *
- * Evicts nothing: to keep to a size, take a victim before the touch of a page that is
- * not in memory. Constant time but for the touch that halves the sample, and for HIR
- * pages that leave S, each of which had come there in a touch of its own.
+ * Evicts nothing. To keep memory to a size, take a victim before the touch of a page that is
+ * not in memory. Takes amortized constant time, unless the touch halves the sample: each HIR
+ * page that leaves S has entered it in a touch of its own.
  *
- * Return: MMPATH_LIRS_HIT if it was in memory, MMPATH_LIRS_MISS, or MMPATH_NOMEM.
+ * Return: MMPATH_LIRS_HIT if the page was in memory, MMPATH_LIRS_MISS, or MMPATH_NOMEM.
  */
 int __mmpath_lirs_touch(struct mmpath_lirs *l, u64 page)
 {
@@ -479,7 +480,7 @@ int __mmpath_lirs_touch(struct mmpath_lirs *l, u64 page)
 	if (!was_lir)
 		lirs_set_kind(l, place, lirs_becomes_lir(l, node) ? LIR : HIR);
 	lirs_to_top(l, place);
-	/* most touches change neither the bottom of S nor how many pages there are */
+	/* most touches change neither the bottom of S nor the number of pages */
 	if (bottom == place || !bottom)
 		lirs_prune(l);
 	if (!was_lir)
@@ -489,7 +490,7 @@ int __mmpath_lirs_touch(struct mmpath_lirs *l, u64 page)
 	return hit ? MMPATH_LIRS_HIT : MMPATH_LIRS_MISS;
 }
 
-/* A page has left memory: a ghost if S has it, forgotten if not. */
+/* Let a page leave memory. It becomes a ghost if it is in S, or else is forgotten. */
 static void lirs_leave_memory(struct mmpath_lirs *l, u32 place)
 {
 	if (lirs_node_at(l, place)->stacked)
@@ -501,10 +502,10 @@ static void lirs_leave_memory(struct mmpath_lirs *l, u32 place)
 }
 
 /**
- * mmpath_lirs_victim() - choose a page to leave memory
+ * mmpath_lirs_victim() - choose the next victim, which leaves memory
  * @l: the model
- * @page: returns which one: the last of Q, or if Q is empty the LIR page whose last
- *	touch is longest ago
+ * @page: returns the number of the page: the last of Q, or if Q is empty the LIR page whose
+ *	last touch is longest ago
  *
  * Return: false if no page is in memory.
  */
@@ -523,9 +524,9 @@ bool mmpath_lirs_victim(struct mmpath_lirs *l, u64 *page)
 }
 
 /**
- * mmpath_lirs_evicted() - note that a page left memory which was no victim of this model
+ * mmpath_lirs_evicted() - note that a page left memory without being a victim
  * @l: the model
- * @page: its number; nothing is done if it is not in memory as far as @l knows
+ * @page: number of the page; nothing is done if @l does not have it in memory
  */
 void mmpath_lirs_evicted(struct mmpath_lirs *l, u64 page)
 {
@@ -536,12 +537,12 @@ void mmpath_lirs_evicted(struct mmpath_lirs *l, u64 page)
 }
 
 /**
- * mmpath_lirs_keep() - take back a victim that did not leave memory
+ * mmpath_lirs_keep() - put back a victim that did not leave memory
  * @l: the model
- * @page: its number; nothing is done if it has been touched meanwhile
+ * @page: number of the page; nothing is done if it has been touched meanwhile
  *
- * It is the HIR page that will leave last of all, at its place in S if it had one. If
- * @l has forgotten it and there is no memory, it stays forgotten until it is touched.
+ * It becomes the first page of Q, and keeps its place in S if it has one. If @l has forgotten
+ * the page and there is no memory, it stays forgotten until its next touch.
  */
 void mmpath_lirs_keep(struct mmpath_lirs *l, u64 page)
 {
@@ -559,9 +560,9 @@ void mmpath_lirs_keep(struct mmpath_lirs *l, u64 page)
 }
 
 /**
- * __mmpath_lirs_resident() - tell whether a page of the sample is in memory
+ * __mmpath_lirs_resident() - tell whether a page that is in the sample is in memory
  * @l: the model
- * @page: its number
+ * @page: number of the page
  *
  * Return: whether it is.
  */
@@ -576,7 +577,7 @@ bool __mmpath_lirs_resident(struct mmpath_lirs *l, u64 page)
  * mmpath_lirs_forget() - forget pages that were unmapped
  * @l: the model
  * @first: first page
- * @nr: pages
+ * @nr: number of pages
  */
 void mmpath_lirs_forget(struct mmpath_lirs *l, u64 first, u64 nr)
 {
@@ -588,12 +589,12 @@ void mmpath_lirs_forget(struct mmpath_lirs *l, u64 first, u64 nr)
  * mmpath_lirs_move() - give pages other numbers (mremap)
  * @l: the model
  * @from: first page
- * @to: its new number
- * @nr: pages; the two ranges must not overlap
+ * @to: new number of the first page
+ * @nr: number of pages; the two ranges must not overlap
  *
- * As mmpath_stack_move().
+ * Works like mmpath_stack_move().
  *
- * Return: 0, -EINVAL, or -ENOMEM and some pages are forgotten.
+ * Return: 0, -EINVAL, or -ENOMEM if some pages were forgotten.
  */
 int mmpath_lirs_move(struct mmpath_lirs *l, u64 from, u64 to, u64 nr)
 {
@@ -605,9 +606,9 @@ int mmpath_lirs_move(struct mmpath_lirs *l, u64 from, u64 to, u64 nr)
 }
 
 /**
- * mmpath_lirs_set_shift() - make the sample coarser
+ * mmpath_lirs_set_shift() - make the sample of a model coarser
  * @l: the model
- * @shift: one page in 2^@shift from now on
+ * @shift: sample one page in 2^@shift from now on
  *
  * Return: 0, or -EINVAL if @shift is finer than now or too coarse.
  */
@@ -620,7 +621,7 @@ int mmpath_lirs_set_shift(struct mmpath_lirs *l, unsigned int shift)
 	return 0;
 }
 
-/* What a page of a coarser sample is, all pages of @fine in its block are. */
+/* Give all pages of @fine in a block the kind of the block's page in the coarser sample. */
 static int lirs_expand(struct mmpath_lirs *fine, struct mmpath_lirs *l, u32 from, bool stack)
 {
 	unsigned int more = l->shift - fine->shift;
@@ -656,14 +657,15 @@ static int lirs_expand_list(struct mmpath_lirs *fine, struct mmpath_lirs *l,
 }
 
 /**
- * mmpath_lirs_refine() - make the sample finer
+ * mmpath_lirs_refine() - make the sample of a model finer
  * @l: the model
- * @shift: one page in 2^@shift from now on, or more coarsely if those would be too many
+ * @shift: sample one page in 2^@shift from now on, or fewer if those would be too many
  *
- * A page has stood for its block, and now the block's other pages are what it was,
- * until they are touched. Takes time and, for a while, memory for all pages.
+ * So far a page stood for its block. Now the other pages of the block get the same kind and
+ * place, until they are touched. Takes time for all pages, and meanwhile memory for two
+ * models.
  *
- * Return: 0, or -ENOMEM and all is as before.
+ * Return: 0, or -ENOMEM; then nothing has changed.
  */
 int mmpath_lirs_refine(struct mmpath_lirs *l, unsigned int shift)
 {
@@ -692,10 +694,10 @@ int mmpath_lirs_refine(struct mmpath_lirs *l, unsigned int shift)
 }
 
 /**
- * mmpath_lirs_bytes() - return the memory that a model takes
+ * mmpath_lirs_bytes() - return the memory that a model uses
  * @l: the model
  *
- * Return: bytes, everything included.
+ * Return: bytes, including all it has allocated.
  */
 size_t mmpath_lirs_bytes(const struct mmpath_lirs *l)
 {

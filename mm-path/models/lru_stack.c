@@ -4,16 +4,16 @@
  *
  * Mattson's observation: LRU with M pages of memory holds the top M pages of
  * the stack. The reuse distance of a touch is the number of distinct other
- * pages touched since the last touch of the page, that is the number of pages
- * above it on the stack; so
+ * pages touched since the last touch of the page. That is the number of pages
+ * above it on the stack, so
  *
  *	the touch hits with M pages of memory	<=>	distance < M
  *
  * for all M at once. The thesis keeps a linked list with markers at group
- * boundaries, each of which moves on every touch that passes it: a touch of
- * the far end of a big stack costs hundreds of cache misses. We keep the order
- * in time instead. A touch appends the page to a log and kills its last entry
- * there. Log order is stack order, and
+ * boundaries. Each touch moves every marker that it passes, so a touch at the far
+ * end of a big stack costs hundreds of cache misses. Here the order in time is kept
+ * instead. A touch appends the page to a log, and its last entry there dies. The
+ * order of the log is the order of the stack, and
  *
  *	distance = live entries after the last one of the page
  *	         = pages - live entries up to and including it
@@ -24,53 +24,54 @@
  *	      +-------------+-------------+-------------+
  *	 live  1 0 1 0 0 1 1 0 1 1 0 0 0 1 1 1 1 ^ head
  *
- *	 touching i: 10 pages, 4 in the words before, 1 up to it in its own:
- *	 distance 10 - 5 = 5; its entry dies, i is appended to word 2
+ *	 touch i: 10 pages, 4 in the words before, 1 up to it in its own word:
+ *	 distance 10 - 5 = 5. Its entry dies, and i is appended to word 2.
  *
- * Live bits are counted in words of 64, and above the words stands a tree with
- * eight children to a node. A node knows how many live before each of its
- * children, eight prefix sums of 32 bits, two in each u64:
+ * Live bits are counted in words of 64. Above the words is a tree with eight
+ * children to a node. A node has the number of live entries before each of its
+ * children. These are eight prefix sums of 32 bits, two in each u64:
  *
  *	before child:	   0      1      2  ...   7
  *	node:		[  0    n(0)  n(0)+n(1)  ... ]
  *
- * One entry less in child k is 1 less in all sums after k: four subtractions
- * of a u64, whatever k. So one climb does both, it adds up what lives before a
- * word and takes one entry out, in a number of steps that is the same for all
- * words: 6 for 1 M pages, with no branch that is hard to predict. The top
- * word is kept out of the tree until it is full: to append is to set a bit.
- * Bits and tree are small (1 M pages: 450 KB) and stay in the cache.
+ * One entry less in child k is 1 less in all sums after k: four subtractions of
+ * a u64, whatever k is. So one climb adds up the live entries before a word, and
+ * takes one entry out. The number of steps is the same for all words, 6 for 1 M
+ * pages, and no branch is hard to predict. The top word is not in the tree until
+ * it is full, so appending an entry sets just a bit. Bits and tree are small (1 M
+ * pages: 450 KB) and stay in the cache.
  *
- * The log ends
- * ------------
+ * Sweeping the log
+ * ----------------
  *
- * With N pages on the stack, once the log is 2 N entries long half of it is
- * dead. A sweep then starts at the bottom with two fingers, `src' that reads
- * and `dst' that writes the live entries back, dense and in the same order:
+ * With N pages on the stack and 2 N entries in the log, half of the entries are
+ * dead. Then a sweep starts at the bottom. It reads entries at `src' and writes the
+ * live ones back at `dst', dense and in the same order:
  *
  *	| live, dense | dead ... | not swept yet |
  *	             dst        src             head
  *
- * It does 64 entries for each 8 touches, so no touch is slow. Meanwhile the
- * head goes on by one entry a touch, so src reaches it at 2 N * 8/7; then dst
+ * It sweeps 64 entries for each 8 touches, so no touch is slow. Meanwhile the
+ * head advances by one entry a touch, and src reaches it at 2 N * 8/7. Then dst
  * becomes the head, with N entries behind it. The sweep moves N entries for
  * each 9/7 N touches, less than one a touch.
  *
- * Memory, per page: 8/7 * 2 entries of 4.2 bytes (the id, its bit, the tree),
- * and 4.3 bytes of index.c:
+ * The memory for a page is 8/7 * 2 entries of 4.2 bytes (the id, its bit, the
+ * tree), and 4.3 bytes of index.c:
  *
  *	2.29 * 4.2 + 4.3  =  13.9 bytes
  *
- * at most. While the ids fit in 8 pages the sweep starts as soon as the memory
- * there is gets full, if 3/11 of it are dead: a page is much to a small stack.
+ * at most. For a small stack another page of memory is much. So while the ids fit
+ * into 8 pages, the sweep starts as soon as these are full, if 3/11 of the entries
+ * are dead.
  *
  * Fixed memory
  * ------------
  *
- * If max_pages is set, and there are more pages or they take more than 16
- * bytes each (they lie far apart), the sample is halved: SHARDS with fixed
- * size (Waldspurger et al., FAST'15). A page that is dropped is an entry that
- * dies; the rest keeps its order. Depths are then in units of 2^shift pages.
+ * If max_pages is set, and there are more pages, or they take more than 16 bytes
+ * each (because they are far apart), the sample is halved: SHARDS with fixed size
+ * (Waldspurger et al., FAST'15). The entry of a page that is dropped dies. The other
+ * pages keep their order. Depths are then in units of 2^shift pages.
  */
 #include <linux/bitops.h>
 #include <linux/errno.h>
@@ -94,7 +95,7 @@
 #define BYTES_AT_LEAST	4096
 #define PREFETCH_FROM	(1U << 17)	/* pages; smaller stacks are in the cache */
 
-/* Prefix sums: that before child k is in half k % 2 of pair[k / 2]. */
+/* Prefix sums: the one of child k is in half k % 2 of pair[k / 2]. */
 struct stack_node {
 	u64 pair[FANOUT / 2];
 };
@@ -102,7 +103,7 @@ struct stack_node {
 #define HIGH	BIT_ULL(32)
 #define BOTH	(HIGH | 1)
 
-/* Row k: 1 in all sums after that before child k. */
+/* Row k has a 1 in the prefix sums of all children after k. */
 static const struct stack_node after[FANOUT] = {
 	{ { HIGH, BOTH, BOTH, BOTH } },
 	{ { 0,	  BOTH, BOTH, BOTH } },
@@ -129,7 +130,7 @@ static struct stack_node *stack_node_at(const struct mmpath_stack *s, u32 level,
 	return mmpath_vec_at(&s->tree[level], i, NODE_ORDER);
 }
 
-/* @nr entries more in child @child; of what is less, the complement. */
+/* Add @nr entries to child @child. A negative @nr is given as its two's complement. */
 static void stack_node_add(struct stack_node *node, u32 child, u64 nr)
 {
 	const struct stack_node *a = &after[child];
@@ -150,7 +151,7 @@ static void stack_tree_add(struct mmpath_stack *s, u32 word, s32 nr)
 	}
 }
 
-/* One entry less in child @child if @mask is ~0, the same if it is 0. */
+/* Subtract an entry from child @child if @mask is ~0; do nothing if it is 0. */
 static void stack_node_kill(struct stack_node *node, u32 child, u64 mask)
 {
 	const struct stack_node *a = &after[child];
@@ -161,7 +162,7 @@ static void stack_node_kill(struct stack_node *node, u32 child, u64 mask)
 	node->pair[3] -= a->pair[3] & mask;
 }
 
-/* Live entries before @word, one of which dies if @mask is ~0. */
+/* Return the number of live entries before @word. If @mask is ~0, one entry in @word dies. */
 static u32 stack_tree_climb(struct mmpath_stack *s, u32 word, u64 mask)
 {
 	u32 level, child, sum = 0;
@@ -189,7 +190,7 @@ static void stack_log_measure(struct mmpath_stack *s)
 	s->room = min(room, 1ULL << shift);
 }
 
-/* Makes room for one word more. A new root has what there is as first child. */
+/* Make room for another word. A new root has the old one as its first child. */
 static int stack_tree_grow(struct mmpath_stack *s, u32 word)
 {
 	bool new_root = word >> FANOUT_SHIFT * s->levels;
@@ -208,7 +209,7 @@ static int stack_tree_grow(struct mmpath_stack *s, u32 word)
 	return 0;
 }
 
-/* Makes room for one entry more. */
+/* Make room for another entry. */
 static int stack_log_grow(struct mmpath_stack *s)
 {
 	u32 word = s->head / 64;
@@ -226,7 +227,7 @@ static int stack_log_grow(struct mmpath_stack *s)
 	return err;
 }
 
-/* Of a log that was longer once, give back faster than we take. */
+/* Free memory of a log that was longer once, faster than the log grows. */
 static void stack_log_trim(struct mmpath_stack *s)
 {
 	u32 need = max_t(u64, s->head, 2 * (u64)s->nr_pages);
@@ -251,7 +252,7 @@ static void stack_log_append(struct mmpath_stack *s, u32 id)
 		stack_log_trim(s);
 }
 
-/* The entry at @pos dies. Returns how many lived up to and including it. */
+/* Let the entry at @pos die. Returns how many were live up to and including it. */
 static u32 stack_log_kill(struct mmpath_stack *s, u32 pos)
 {
 	u64 *live = stack_live_at(s, pos / 64);
@@ -279,7 +280,7 @@ static void stack_sweep_end(struct mmpath_stack *s)
 	s->sweeping = false;
 }
 
-/* @nr entries went from the word of @s->src to @word. */
+/* Account @nr entries that have moved from the word of @s->src to @word. */
 static void stack_sweep_account(struct mmpath_stack *s, u32 word, s32 nr)
 {
 	u32 from = s->src / 64;
@@ -300,7 +301,7 @@ static void stack_sweep_entry(struct mmpath_stack *s, u32 pos)
 	*mmpath_index_at(&s->index, id) = dst + 1;
 }
 
-/* Sweeps 64 entries. */
+/* Sweep 64 entries. */
 static void stack_sweep_word(struct mmpath_stack *s)
 {
 	u64 *src = stack_live_at(s, s->src / 64), live = *src;
@@ -329,7 +330,7 @@ static void stack_sweep_step(struct mmpath_stack *s)
 		stack_sweep_end(s);
 }
 
-/* The places that the next step will write. */
+/* Prefetch the places that the next step will write. */
 static void stack_sweep_prefetch(const struct mmpath_stack *s)
 {
 	u64 live = *stack_live_at(s, s->src / 64);
@@ -338,7 +339,7 @@ static void stack_sweep_prefetch(const struct mmpath_stack *s)
 		prefetchw(mmpath_index_at(&s->index, *stack_id_at(s, s->src + __ffs64(live))));
 }
 
-/* Is it worth it? */
+/* Are enough entries dead for a sweep to be worth it? */
 static bool stack_sweep_due(const struct mmpath_stack *s)
 {
 	if (s->head >= 2 * (u64)s->nr_pages + SMALL_LOG)
@@ -362,8 +363,9 @@ static void stack_sweep_some(struct mmpath_stack *s)
 }
 
 /*
- * There is no memory for a longer log. What is dead in it makes room, and at once: a sweep goes
- * on with the touches, and there would be none. Not for a few entries, or each touch would do it.
+ * Make room in the log when there is no memory for a longer one, by a whole sweep at once. A sweep
+ * in steps needs touches, and these would fail. Do nothing if only a few entries are dead, or each
+ * touch would sweep.
  */
 static bool stack_log_squeeze(struct mmpath_stack *s)
 {
@@ -376,7 +378,7 @@ static bool stack_log_squeeze(struct mmpath_stack *s)
 	return s->head < s->room;
 }
 
-/* The index tells that an entry of the log has another name, or none. */
+/* Called by the index when the page at a place gets another id, or none. */
 static void stack_moved(struct mmpath_index *ix, u32 place, u32 id)
 {
 	struct mmpath_stack *s = container_of(ix, struct mmpath_stack, index);
@@ -388,16 +390,16 @@ static void stack_moved(struct mmpath_index *ix, u32 place, u32 id)
 }
 
 /**
- * mmpath_stack_init() - make an empty LRU stack
+ * mmpath_stack_init() - initialize an empty LRU stack
  * @s: the stack
- * @mem: where memory comes from
+ * @mem: allocator
  * @max_pages: sampled pages it may hold, 0 for no limit; with a limit it
  *	       takes at most 16 bytes for each, and 4 KiB, and some 600 bytes
  *	       for each context but the first, and halves its
  *	       sample when they are used up
- * @shift: one page in 2^@shift is sampled; 0 and no limit: exact
+ * @shift: sample one page in 2^@shift; 0 and no limit: exact
  *
- * Allocates nothing: memory follows the pages touched.
+ * Allocates nothing before pages are touched.
  *
  * Return: 0, or -EINVAL if @shift is above MMPATH_MAX_SHIFT.
  */
@@ -422,8 +424,8 @@ int mmpath_stack_init(struct mmpath_stack *s, struct mmpath_mem *mem,
 }
 
 /**
- * mmpath_stack_destroy() - give back all memory of a stack
- * @s: the stack; as after mmpath_stack_init() afterwards
+ * mmpath_stack_destroy() - free all memory of a stack
+ * @s: the stack; afterwards as after mmpath_stack_init()
  */
 void mmpath_stack_destroy(struct mmpath_stack *s)
 {
@@ -431,12 +433,12 @@ void mmpath_stack_destroy(struct mmpath_stack *s)
 }
 
 /**
- * mmpath_stack_reset() - forget all pages
+ * mmpath_stack_reset() - forget all pages of a stack
  * @s: the stack
- * @shift: of the sample from now on, finer or coarser; at most
- *	   MMPATH_MAX_SHIFT
+ * @shift: sample one page in 2^@shift from now on, which may be finer or coarser;
+ *	   at most MMPATH_MAX_SHIFT
  *
- * Gives back all memory. Cannot fail.
+ * Frees all memory. Cannot fail.
  */
 void mmpath_stack_reset(struct mmpath_stack *s, unsigned int shift)
 {
@@ -499,12 +501,12 @@ static s64 stack_raise(struct mmpath_stack *s, u32 id, u32 *place)
 /**
  * __mmpath_stack_touch() - note the touch of a page that is in the sample
  * @s: the stack
- * @page: its number
+ * @page: number of the page
  *
- * Puts the page on top. Thesis 4.2.2, Algorithm 2, lines 1 to 7. Amortized
- * constant time but for the tree, O(log(pages / 64) / 3); no single touch
+ * Puts the page on top. Thesis 4.2.2, Algorithm 2, lines 1 to 7. Takes amortized
+ * constant time, except for the tree, O(log(pages / 64) / 3). No single touch
  * does more than 64 steps, except the one that halves the sample of a stack with a
- * limit, which walks it all: see &mmpath_mem.hurry.
+ * limit. That one walks the whole stack: see &mmpath_mem.hurry.
  *
  * Return: the reuse distance in pages: the number of distinct other sampled
  * pages touched since the last touch of this one, times 2^shift, with the
@@ -523,21 +525,20 @@ s64 __mmpath_stack_touch(struct mmpath_stack *s, u64 page)
 		return 0;
 	distance = place && *place ? stack_raise(s, id, place) : stack_add(s, page);
 	stack_sweep_some(s);
-	/* it takes more memory only with one of these */
+	/* the stack can be over its limit only if one of these has changed */
 	if (s->nr_pages > s->max_pages || s->room != room || s->index.nr_chunks != chunks)
 		stack_keep_limit(s);
 	return distance;
 }
 
 /**
- * mmpath_stack_prefetch() - load the places of pages that will be touched soon
+ * mmpath_stack_prefetch() - prefetch what the next touches will need
  * @s: the stack
- * @page: their numbers
- * @nr: how many; those after the first MMPATH_PREFETCH are ignored
+ * @page: numbers of the pages to be touched
+ * @nr: number of pages; those after the first MMPATH_PREFETCH are ignored
  *
- * Loads what mmpath_stack_touch() will need of all of them at the same time
- * instead of one after the other, if the stack is too large for the cache.
- * Changes nothing, and may be left out.
+ * If the stack is too large for the cache, this loads the data of all touches at the
+ * same time instead of one after the other. Changes nothing. The call is optional.
  */
 void mmpath_stack_prefetch(const struct mmpath_stack *s, const u64 *page, unsigned int nr)
 {
@@ -567,10 +568,10 @@ void mmpath_stack_prefetch(const struct mmpath_stack *s, const u64 *page, unsign
  * mmpath_stack_forget() - forget pages that were unmapped
  * @s: the stack
  * @first: first page
- * @nr: pages
+ * @nr: number of pages
  *
- * Time is proportional to the sampled pages of the range or to those of the
- * stack, whichever are fewer. Cannot fail.
+ * The time is proportional to the sampled pages of the range, or to those of the
+ * context that are on the stack, whichever are fewer. Cannot fail.
  */
 void mmpath_stack_forget(struct mmpath_stack *s, u64 first, u64 nr)
 {
@@ -583,14 +584,14 @@ void mmpath_stack_forget(struct mmpath_stack *s, u64 first, u64 nr)
  * mmpath_stack_move() - give pages other numbers (mremap)
  * @s: the stack
  * @from: first page
- * @to: its new number
- * @nr: pages; the two ranges must not overlap
+ * @to: new number of the first page
+ * @nr: number of pages; the two ranges must not overlap
  *
  * A page keeps its place on the stack if its old and its new number are in the
- * sample, else it is forgotten. What was at the new numbers is forgotten.
+ * sample. Otherwise it is forgotten. Pages that had the new numbers are forgotten.
  *
- * Return: 0; -EINVAL if the ranges overlap, and nothing was done; -ENOMEM if
- * there was no memory for some of the pages, which are then forgotten.
+ * Return: 0; -EINVAL if the ranges overlap, and nothing was done; -ENOMEM if some
+ * pages were forgotten for want of memory.
  */
 int mmpath_stack_move(struct mmpath_stack *s, u64 from, u64 to, u64 nr)
 {
@@ -603,12 +604,12 @@ int mmpath_stack_move(struct mmpath_stack *s, u64 from, u64 to, u64 nr)
 }
 
 /**
- * mmpath_stack_set_shift() - make the sample coarser
+ * mmpath_stack_set_shift() - make the sample of a stack coarser
  * @s: the stack
- * @shift: one page in 2^@shift from now on
+ * @shift: sample one page in 2^@shift from now on
  *
- * Drops the pages that are no longer in the sample; the others keep their
- * order. Allocates nothing.
+ * Drops pages that are no longer in the sample. The others keep their order.
+ * Allocates nothing.
  *
  * Return: 0, or -EINVAL if @shift is finer than now or above
  * MMPATH_MAX_SHIFT.
@@ -634,10 +635,10 @@ u64 mmpath_stack_footprint(const struct mmpath_stack *s)
 }
 
 /**
- * mmpath_stack_bytes() - return the memory that a stack takes
+ * mmpath_stack_bytes() - return the memory that a stack uses
  * @s: the stack
  *
- * Return: bytes, everything included.
+ * Return: bytes, including all it has allocated.
  */
 size_t mmpath_stack_bytes(const struct mmpath_stack *s)
 {
@@ -649,7 +650,7 @@ size_t mmpath_stack_bytes(const struct mmpath_stack *s)
 	return bytes + mmpath_vec_bytes(&s->ids) + mmpath_vec_bytes(&s->live);
 }
 
-/* The first live entry at or after @pos, as a page. */
+/* Find the page of the first live entry at or after @pos. */
 static bool stack_log_next(const struct mmpath_stack *s, u32 pos, u64 *page)
 {
 	u64 live;
@@ -667,7 +668,7 @@ static bool stack_log_next(const struct mmpath_stack *s, u32 pos, u64 *page)
 /**
  * mmpath_stack_bottom() - find the least recently touched page
  * @s: the stack
- * @page: where to put its number
+ * @page: returns the number of the page
  *
  * Return: false if the stack is empty.
  */
@@ -679,12 +680,12 @@ bool mmpath_stack_bottom(const struct mmpath_stack *s, u64 *page)
 /**
  * mmpath_stack_above() - find the next more recently touched page
  * @s: the stack
- * @page: a page; replaced by the one above it
+ * @page: number of a page; replaced by that of the page above it
  *
- * To walk the stack: mmpath_stack_bottom(), then this until it is false. Pages
- * touched meanwhile are met again further up.
+ * To walk the stack, call mmpath_stack_bottom(), and then this until it returns
+ * false. A page that is touched during the walk is met again further up.
  *
- * Return: false, and @page as it was, if it is on top or not on the stack.
+ * Return: false if @page is on top, or not on the stack; it does not change then.
  */
 bool mmpath_stack_above(const struct mmpath_stack *s, u64 *page)
 {

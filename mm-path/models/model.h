@@ -26,13 +26,14 @@
 #define MMPATH_MAX_SHIFT	24
 
 /**
- * struct mmpath_mem - where the models get memory from
- * @alloc: returns zeroed memory of @bytes bytes, or NULL; must not sleep
+ * struct mmpath_mem - allocator of the models
+ * @alloc: return zeroed memory of @bytes bytes, or NULL; must not sleep
  *	   longer than the caller of the model may
- * @free: gives it back; @bytes as it was allocated; never called with NULL
- * @bytes: what is allocated now, kept by mmpath_mem_alloc() and _free()
+ * @free: free memory that was allocated with @bytes; never called with NULL
+ * @bytes: bytes allocated now, kept by mmpath_mem_alloc() and mmpath_mem_free()
  * @hurry: the caller is in a page fault: large stacks put off what takes long
- * @put_off: a stack did, and takes more memory than it may until it is touched without @hurry
+ * @put_off: a large stack has put off halving its sample, and is above its limit until it is
+ *	touched without @hurry
  */
 struct mmpath_mem {
 	void *(*alloc)(struct mmpath_mem *mem, size_t bytes);
@@ -70,8 +71,8 @@ static inline void mmpath_mem_free(struct mmpath_mem *mem, void *p, size_t bytes
 }
 
 /*
- * @a * @b / @c, or U64_MAX if that does not fit: on x86 mul_u64_u64_div_u64() traps then.
- * Counts add up and wrap, and some of what is measured may be 0 where it cannot be.
+ * Return @a * @b / @c, or U64_MAX if that does not fit. On x86 mul_u64_u64_div_u64() traps then.
+ * It may happen: counts add up and wrap, and a measured time may be 0.
  */
 static inline u64 mmpath_mul_div(u64 a, u64 b, u64 c)
 {
@@ -92,12 +93,12 @@ static inline u64 mmpath_mul_div(u64 a, u64 b, u64 c)
 #define MMPATH_UNMIX_2	0xcfee444d8b59a89bULL
 
 /*
- * Whether a page is the one of its block may depend on itself and on the number of
- * the block, the bits above, only. In a product with an odd number, and in an
- * exclusive or with itself shifted left, a bit depends on those below. So the bits
- * are reversed first, and mixed; the first ones have become the last ones, and a
- * page is in the sample when they are 0. Since each step can be undone there is
- * exactly one such page.
+ * Whether a page is the sampled one of its block may depend on its own bits and on the bits
+ * above them, which are the number of the block, but on nothing else. In a product with an odd
+ * number, and in an exclusive or with the number shifted left, a bit depends on itself and those
+ * below. So the bits are reversed first, and then mixed. The low bits of the page number have
+ * become the high bits, and the page is in the sample if these are 0. Each step can be undone, so
+ * there is exactly one such page in a block.
  */
 static inline u64 mmpath_reverse(u64 vpn)
 {
@@ -129,8 +130,8 @@ static inline u64 mmpath_unmix(u64 x)
 }
 
 /*
- * What decides it, for all shifts at once: a page that several models are asked about is
- * ranked once.
+ * Return the rank of a page, which decides for all shifts whether it is sampled. So it is
+ * calculated once for a page that several models are asked about.
  */
 static inline u64 mmpath_rank(u64 page)
 {
@@ -143,7 +144,7 @@ static inline bool mmpath_rank_sampled(u64 rank, unsigned int shift)
 	return !(rank >> (MMPATH_VPN_BITS - shift));
 }
 
-/* Is @page? */
+/* Is @page in that sample? */
 static inline bool mmpath_sampled(u64 page, unsigned int shift)
 {
 	return mmpath_rank_sampled(mmpath_rank(page), shift);
@@ -158,16 +159,13 @@ static inline u64 mmpath_sample_of_block(u64 block, unsigned int shift)
 	return (first & ~MMPATH_VPN_MASK) | mmpath_reverse(mmpath_unmix(x));
 }
 
-/*
- * What mmpath_stack_touch() and mmpath_mru_touch() return instead of a
- * distance.
- */
+/* Returned by mmpath_stack_touch() and mmpath_mru_touch() instead of a distance */
 #define MMPATH_COLD	(-1)	/* first touch: misses with any memory */
 #define MMPATH_UNSAMPLED (-2)	/* not in the sample: nothing was done */
 #define MMPATH_NOMEM	(-3)	/* allocation failed: the stack is as before */
 
 #define MMPATH_LEVELS	8	/* of the tree: 2^30 entries */
-#define MMPATH_PREFETCH	16	/* records that are worth a prefetch at once */
+#define MMPATH_PREFETCH	16	/* records to prefetch for at once */
 
 /*
  * lru_stack.c: the LRU stack of thesis 4.2.2. Every page ever touched is on it,
@@ -270,26 +268,26 @@ enum mmpath_mrc_window {
 	NR_MMPATH_MRC_WINDOWS,
 };
 
-/* What there was of an epoch: time, accesses, or not what curves have counted. */
+/* What struct mmpath_seen tells of an epoch */
 enum mmpath_seen_as {
 	MMPATH_SEEN_TIME,
 	MMPATH_SEEN_ACCESSES,
-	MMPATH_SEEN_OTHERS,	/* than were counted: what is counted stands for itself */
+	MMPATH_SEEN_OTHERS,	/* accesses, but not those counted: do not scale the counts */
 };
 
 /**
- * struct mmpath_seen - how much of what happened in an epoch the models have seen
- * @all: accesses, or time in which they were made, that there was
- * @part: how much of that time they were seen in; 0: all
- * @ahead: accesses that epochs before have counted, and that are among those of @all
- * @as: which it is; when in doubt, the greater
+ * struct mmpath_seen - how much of an epoch the models have seen
+ * @all: all accesses of the epoch; or all the time in which the program ran
+ * @part: the part of that time in which accesses were seen; 0: all of it
+ * @ahead: accesses in @all that earlier epochs have counted already
+ * @as: what @all is; of several kinds, the greatest
  */
 struct mmpath_seen {
 	u64 all, part, ahead;
 	enum mmpath_seen_as as;
 };
 
-/* Another member was seen, too, or another part of the epoch. */
+/* Add what was seen of another member, or of another part of the epoch. */
 static inline void mmpath_seen_add(struct mmpath_seen *s, const struct mmpath_seen *more)
 {
 	s->all += more->all;
@@ -299,27 +297,33 @@ static inline void mmpath_seen_add(struct mmpath_seen *s, const struct mmpath_se
 
 #define MMPATH_MRC_BINS		1024
 #define MMPATH_MRC_MOST_SCALE	(1U << 16)
-#define MMPATH_MRC_MOST		(1ULL << 44)	/* accesses of an epoch, or somebody lies */
+#define MMPATH_MRC_MOST		(1ULL << 44)	/* most accesses that an epoch can have */
 
-/* One group of distances: closed epochs, decayed, the last, the one now */
+/*
+ * Touches with distances of one group
+ * @total: in all closed epochs
+ * @recent: in all closed epochs, older ones decayed; fixed point
+ * @epoch: in the epoch that was closed last
+ * @now: in the epoch that runs
+ */
 struct mmpath_mrc_bin {
 	u64 total, recent, epoch, now;
 };
 
 struct mmpath_mrc {
 	struct mmpath_mem *mem;
-	u32 group_pages;		/* now; what init got, doubled as often as needed */
+	u32 group_pages;		/* @init_group_pages, doubled as often as needed */
 	/* the rest is mrc.c's */
 	u32 init_group_pages;
 	u32 nr_bins;
 	struct mmpath_mrc_bin *bins;
 	struct mmpath_mrc_bin *open;	/* NULL until something is censored */
 	struct mmpath_mrc_bin cold, records;
-	u64 begun;			/* intervals, in this epoch */
-	unsigned int quiet;		/* epochs without a count */
+	u64 begun;			/* intervals that began in this epoch */
+	unsigned int quiet;		/* epochs since something was counted */
 };
 
-#define MMPATH_WINDOW_EPOCHS	64	/* without a count, after which all windows are 0 */
+#define MMPATH_WINDOW_EPOCHS	64	/* epochs without a count, until all windows are 0 */
 
 int mmpath_mrc_init(struct mmpath_mrc *m, struct mmpath_mem *mem, u32 group_pages);
 void mmpath_mrc_destroy(struct mmpath_mrc *m);
@@ -327,9 +331,11 @@ void mmpath_mrc_reset(struct mmpath_mrc *m);
 void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight);
 
 /**
- * mmpath_mrc_begin() - note a touch that is not counted, for it ends no interval that was seen
+ * mmpath_mrc_begin() - note that an interval begins
  * @m: the curve
- * @weight: touches it stands for
+ * @weight: number of touches that the touch stands for
+ *
+ * For a touch that is not counted, because it ends no interval that was seen.
  */
 static inline void mmpath_mrc_begin(struct mmpath_mrc *m, u32 weight)
 {
@@ -339,8 +345,13 @@ static inline void mmpath_mrc_begin(struct mmpath_mrc *m, u32 weight)
 void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages);
 
 /*
- * Of curves of the same accesses: intervals that began, those that were counted, first touches
- * among them, those of the epoch before, and how many from before turn out to be like those now
+ * Sums over all curves of the same accesses
+ * @begun: intervals that began in this epoch
+ * @now: touches that were counted in this epoch
+ * @cold: first touches in @now
+ * @epoch: touches in the epoch before, without first touches
+ * @moved: accesses of earlier epochs that were taken to be like those before, but turn out to
+ *	be like those of this epoch
  */
 struct mmpath_counted {
 	u64 begun, now, cold, epoch, moved;
@@ -360,10 +371,10 @@ void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 #define MMPATH_UNSEEN_EPOCHS	16
 
 /**
- * struct mmpath_unseen - epochs since the last that anything was counted in
- * @before: accesses of that one
- * @all: of the others
- * @nr: how many others; at most the last MMPATH_UNSEEN_EPOCHS
+ * struct mmpath_unseen - epochs in which nothing was counted
+ * @before: accesses of the last epoch in which something was counted
+ * @all: accesses of each epoch since then
+ * @nr: number of epochs in @all; older ones than the last MMPATH_UNSEEN_EPOCHS are dropped
  */
 struct mmpath_unseen {
 	u64 before, all[MMPATH_UNSEEN_EPOCHS];
@@ -373,15 +384,16 @@ struct mmpath_unseen {
 void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen,
 			 struct mmpath_counted *c);
 
-/* Accesses of @s that no epoch has counted before */
+/* Accesses of @s that no earlier epoch has counted. */
 static inline u64 mmpath_seen_new(const struct mmpath_seen *s)
 {
 	return s->all - min(s->all, s->ahead);
 }
 
 /*
- * How much was counted in an epoch that will be told in the next, because a program goes on
- * while its log is drained. Where the counts were scaled to what was told it is nothing.
+ * Return how many accesses this epoch has counted that only the next epoch's @all will have. There
+ * are some because a program goes on while its log is drained. There are none where the counts
+ * were scaled to @all.
  */
 static inline u64 mmpath_seen_ahead(const struct mmpath_seen *s, const struct mmpath_counted *c)
 {
@@ -395,8 +407,8 @@ static inline u64 mmpath_seen_ahead(const struct mmpath_seen *s, const struct mm
 }
 
 /*
- * The epoch is over. Accesses that no curve tells anything about wait for an epoch that
- * does, except the first touches among them.
+ * Close the epoch. Its accesses, except first touches, are carried over to the next one if the
+ * curves could tell nothing about them.
  */
 static inline void mmpath_seen_close(struct mmpath_seen *s, const struct mmpath_counted *c)
 {
@@ -413,14 +425,21 @@ void mmpath_mrc_close_epoch(struct mmpath_mrc *m);
 /* misses with @pages of memory, cold ones (first touches) not included */
 u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 pages);
 
-/* On the way along a curve: the next bin, and what misses from there on */
-/* Misses with so many pages, for each window */
 #define MMPATH_MRC_POINTS	1024U
 
+/* A point of a curve: the misses with @pages of memory, in each window */
 struct mmpath_mrc_point {
 	u64 pages, misses[NR_MMPATH_MRC_WINDOWS];
 };
 
+/*
+ * A walk along a curve
+ * @m: the curve
+ * @w: the window
+ * @i: the next bin
+ * @left: intervals that reached bin @i
+ * @misses: value of the curve at bin @i
+ */
 struct mmpath_mrc_walk {
 	const struct mmpath_mrc *m;
 	enum mmpath_mrc_window w;
@@ -439,9 +458,9 @@ u64 mmpath_mrc_records(const struct mmpath_mrc *m, enum mmpath_mrc_window w);
 
 /*
  * region.c: which region a page belongs to (thesis 4.3.1, "Selecting
- * Regions"). Extents map addresses to regions as VMAs map them to files; a
- * region may have several (a hole unmapped, a part moved). What lies in no
- * extent belongs to the rest region.
+ * Regions"). Extents map addresses to regions as VMAs map them to files. A
+ * region may have several, because a hole was unmapped or a part moved. A
+ * page in no extent belongs to the rest region.
  */
 enum mmpath_region_kind {
 	MMPATH_REGION_NONE,
@@ -450,7 +469,7 @@ enum mmpath_region_kind {
 	MMPATH_REGION_BRK,	/* heap, bss */
 };
 
-/* What is known of a region whose pages were touched */
+/* Models of a region: stacks and their curves */
 struct mmpath_models {
 	struct mmpath_stack lru;
 	struct mmpath_mru mru;
@@ -458,41 +477,41 @@ struct mmpath_models {
 	struct mmpath_mrc mru_mrc;
 };
 
-#define MMPATH_REGION_ORDER	6	/* there is one each 64 bytes */
+#define MMPATH_REGION_ORDER	6	/* a struct mmpath_region takes 64 bytes */
 
 struct mmpath_region {
 	u32 id;				/* unique in its address space, never reused; rest is 0 */
 	enum mmpath_region_kind kind;	/* NONE: not in use */
 	u64 nr_mapped;			/* pages in its extents; 0 for rest */
 	u64 first, last;		/* lowest and highest page, by mmpath_regions_measure() */
-	u64 footprint;			/* the most the LRU stack held before a burst ended */
-	struct mmpath_models *models;	/* NULL until it is touched */
+	u64 footprint;			/* most pages on the LRU stack before a burst ended */
+	struct mmpath_models *models;	/* NULL until the region is touched */
 	u32 next_free;			/* region.c's */
-	bool resumed;			/* a burst has ended: a new page may not be one */
+	bool resumed;			/* a burst has ended: no cold touch is sure */
 	u8 nomem;			/* dropped records: 1 in this epoch, 2 in the last */
 };
 
 struct mmpath_region_params {
 	u64 min_pages;			/* smaller mappings share the rest region */
-	u32 group_pages;
-	u32 seed;			/* random: what the program maps must not depend on it */
+	u32 group_pages;		/* resolution of the curves */
+	u32 seed;			/* random, so that no program can know the ranks */
 	unsigned long max_pages;	/* per LRU stack, 0: exact */
 	unsigned int mru_pages;		/* per MRU stack */
 	unsigned int shift;		/* the driver's sample */
 };
 
 /*
- * Each mapping of a program may be a region, and most programs have some hundred. One that maps
- * without end is charged 96 bytes for each, and no more than 1.5 MiB; and an epoch, which
- * looks at all regions, takes a bounded time. The kernel's own limit of mappings, 65,530, does
- * not help: it merges those that are neighbours.
+ * Each mapping of a program may be a region, and most programs have some hundred. A program that
+ * maps without end is charged 96 bytes for each mapping, and no more than 1.5 MiB. The bound also
+ * limits the time of an epoch, which looks at all regions. The kernel's own limit of 65,530
+ * mappings is no bound, because the kernel merges neighbours.
  */
 #define MMPATH_MAX_EXTENTS	16384U
-#define MMPATH_EXTENT_ORDER	5	/* a struct mmpath_extent each 32 bytes */
+#define MMPATH_EXTENT_ORDER	5	/* a struct mmpath_extent takes 32 bytes */
 
 struct mmpath_extent {
 	u64 first, nr;
-	u32 region;			/* its place; 0: not in use */
+	u32 region;			/* place of its region; 0: not in use */
 	u32 left, right;		/* region.c's */
 };
 
@@ -501,10 +520,11 @@ struct mmpath_regions {
 	struct mmpath_region_params params;
 	struct mmpath_region *rest;
 	unsigned int nr_regions;
-	struct mmpath_seen seen;	/* in this epoch */
+	struct mmpath_seen seen;	/* how much of this epoch was seen */
 	struct mmpath_unseen unseen;
-	struct mmpath_counted lru_gone, mru_gone; /* in it, by regions that have none now */
-	struct mmpath_extent last;	/* a copy of that of the last hit */
+	/* counted in this epoch by regions that have lost their models since */
+	struct mmpath_counted lru_gone, mru_gone;
+	struct mmpath_extent last;	/* copy of the extent that was found last */
 	struct mmpath_region *last_region;
 	/* the rest is region.c's: the other regions, and the tree of extents */
 	struct mmpath_vec regions;
@@ -535,7 +555,7 @@ void mmpath_regions_reset(struct mmpath_regions *rs, unsigned int shift);
 void mmpath_regions_end_burst(struct mmpath_regions *rs);
 void mmpath_regions_close_epoch(struct mmpath_regions *rs);
 
-/* All regions, the rest region first; @i, a u32, is the place. */
+/* Iterate over all regions, the rest region first. @i is a u32, the place of the region. */
 #define mmpath_for_each_region(rs, i, region) \
 	for ((i) = 0; ((region) = mmpath_regions_next((rs), &(i))); (i)++)
 
@@ -544,7 +564,7 @@ void mmpath_regions_close_epoch(struct mmpath_regions *rs);
  * @rs: the regions
  * @page: its number
  *
- * Return: a region, the rest region at least.
+ * Return: the region; the rest region if @page is in no other.
  */
 static inline struct mmpath_region *mmpath_regions_find(struct mmpath_regions *rs, u64 page)
 {
@@ -558,7 +578,7 @@ static inline struct mmpath_region *mmpath_regions_find(struct mmpath_regions *r
  * @rs: the regions
  * @region: one of them
  *
- * Return: one page in so many powers of two is on its LRU stack.
+ * Return: the shift: one page in 2^shift is on the region's LRU stack.
  */
 static inline unsigned int mmpath_region_shift(const struct mmpath_regions *rs,
 					       const struct mmpath_region *region)
@@ -571,7 +591,7 @@ static inline unsigned int mmpath_region_shift(const struct mmpath_regions *rs,
  * @rs: the regions
  * @page: its number
  *
- * Return: its region, which has seen it.
+ * Return: the region of the page.
  */
 static inline struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *rs, u64 page)
 {
@@ -582,8 +602,8 @@ static inline struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *
 }
 
 /*
- * lirs.c: which pages to keep in a memory of so many pages: LIRS (Jiang and Zhang
- * 2002; thesis 4.3.2), and with other sizes of its sets LRU and MRU.
+ * lirs.c: which pages to keep in a memory of a given size. It is LIRS (Jiang and Zhang
+ * 2002; thesis 4.3.2), or with other sizes of its sets LRU or MRU.
  */
 #define MMPATH_LIRS_MISS	0	/* what mmpath_lirs_touch() returns, if it does */
 #define MMPATH_LIRS_HIT		1	/* not return MMPATH_UNSAMPLED or MMPATH_NOMEM */
@@ -596,9 +616,9 @@ struct mmpath_lirs_list {
 struct mmpath_lirs {
 	struct mmpath_mem *mem;
 	unsigned int shift;		/* one page in 2^shift is in it */
-	u32 max_pages;			/* sampled pages, ghosts among them, it may hold */
+	u32 max_pages;			/* most sampled pages in it, including ghosts */
 	u64 size, hirs;			/* memory, and the part of it for HIR; pages */
-	bool fixed;			/* what is LIR stays LIR, what is HIR stays HIR */
+	bool fixed;			/* LIR pages stay LIR, and HIR pages stay HIR */
 	/* sampled pages: LIR; HIR in memory; HIR not in memory but remembered */
 	u32 nr_lirs, nr_hirs, nr_ghosts;
 	/* the rest is lirs.c's */
@@ -650,36 +670,38 @@ static inline bool mmpath_lirs_resident(struct mmpath_lirs *l, u64 page)
 }
 
 /*
- * contest.c: which policy would miss least? Each is simulated in a small memory
- * (Waldspurger et al., ATC'17), and switched to when it has missed enough less.
+ * contest.c: which policy would miss least? Each policy is simulated in a small memory
+ * (Waldspurger et al., ATC'17). The contest switches to another one when that has missed
+ * less by enough.
  */
 enum mmpath_contestant {
 	MMPATH_POLICY_KERNEL,		/* LRU stands for it */
 	MMPATH_POLICY_MRU,
 	MMPATH_POLICY_LIRS,
 	NR_MMPATH_POLICIES,
-	MMPATH_POLICY_USED = NR_MMPATH_POLICIES,	/* what was the winner, each at its time */
+	MMPATH_POLICY_USED = NR_MMPATH_POLICIES,	/* the policy that was the winner then */
 	NR_MMPATH_SIMS,
 };
 
 struct mmpath_contest {
 	u64 size, hirs;			/* memory, and its part for HIR pages; pages */
-	/* scaled up; first touches do not count */
-	u64 misses[NR_MMPATH_SIMS];	/* since they were compared; older ones decay */
-	u64 last[NR_MMPATH_SIMS];	/* when they were compared */
-	u64 switches;
+	/* misses are scaled up to all pages, without first touches */
+	u64 misses[NR_MMPATH_SIMS];	/* since the policies were compared; older ones decay */
+	u64 last[NR_MMPATH_SIMS];	/* @misses when the policies were compared last */
+	u64 switches;			/* number of changes of the winner */
 	u32 nr_seen;			/* sampled pages that were touched */
 	bool mru;			/* MRU is simulated and may win, see contest.c */
 	/* the rest is contest.c's */
 	struct mmpath_lirs sim[NR_MMPATH_SIMS];
 	struct mmpath_index seen;	/* has a value for each page that was touched */
 	enum mmpath_contestant winner;
-	u64 lead[NR_MMPATH_POLICIES];	/* pages that it has missed less than what is used */
-	unsigned int needed[NR_MMPATH_POLICIES];	/* of that to be used, see lead_needed() */
-	unsigned int doubts;		/* epochs that speak for the kernel's */
+	u64 lead[NR_MMPATH_POLICIES];	/* misses fewer than those of the winner */
+	unsigned int needed[NR_MMPATH_POLICIES];	/* see contest_lead_needed() */
+	unsigned int doubts;		/* epochs that speak for the kernel's policy */
 	u64 since;			/* misses of LRU since the winner took over */
-	u64 round_lru, round_used;	/* misses in about the last round of that time */
-	unsigned int finest, refine_in;	/* shift that the sample may have, in so many epochs */
+	u64 round_lru, round_used;	/* misses in about the last round since then */
+	unsigned int finest;		/* shift that the sample may get */
+	unsigned int refine_in;		/* epochs until it may get it */
 };
 
 int mmpath_contest_init(struct mmpath_contest *c, struct mmpath_mem *mem, u32 max_pages,
@@ -709,8 +731,8 @@ static inline int mmpath_contest_touch(struct mmpath_contest *c, u64 page)
 						     MMPATH_UNSAMPLED;
 }
 
-/* divide.c: who gets how much memory? (thesis 4.4) */
-#define MMPATH_STEPS		128U	/* that memory is divided in, at most */
+/* divide.c: how much memory each cgroup, or each pool, gets (thesis 4.4) */
+#define MMPATH_STEPS		128U	/* most steps that memory is divided into */
 
 enum mmpath_balance {
 	MMPATH_BALANCE_NONE,
@@ -721,14 +743,14 @@ enum mmpath_balance {
 };
 
 struct mmpath_share {
-	u64 lambda[MMPATH_STEPS + 1];	/* misses with so many steps; never rises */
-	u64 cpu_us;			/* in which the program ran so long */
-	u64 sla;			/* most misses per second of that; U64_MAX: any */
+	u64 lambda[MMPATH_STEPS + 1];	/* misses at each number of steps; never rises */
+	u64 cpu_us;			/* CPU time in which there were these misses */
+	u64 sla;			/* most misses per second of CPU time; U64_MAX: any */
 	u32 weight;			/* not 0 */
-	u32 least, most;		/* steps it must and may have */
-	u32 fixed;			/* of the least: nothing can take them from it */
-	u32 steps;			/* it has */
-	bool failed;			/* its sla cannot be kept */
+	u32 least, most;		/* bounds of @steps */
+	u32 fixed;			/* steps of @least that are not reclaimable */
+	u32 steps;			/* steps that the share has */
+	bool failed;			/* @sla cannot be kept */
 	/* the rest is divide.c's */
 	u32 plan;
 	u32 floor, ceiling;		/* bounds that can be kept */
@@ -741,9 +763,9 @@ u64 mmpath_share_rate(const struct mmpath_share *s, u32 steps);
 void mmpath_share_hull(struct mmpath_share *s);
 bool mmpath_gives(long mine, long most, long takes);
 
-/* Of late is in about so many epochs, a power of two; newer ones count for more. */
+/* "Recent" is about the last MMPATH_WINDOW epochs. Newer epochs count for more. */
 #define MMPATH_WINDOW_SHIFT	3
-#define MMPATH_WINDOW		(1U << MMPATH_WINDOW_SHIFT)	/* epochs, about */
+#define MMPATH_WINDOW		(1U << MMPATH_WINDOW_SHIFT)
 #define MMPATH_WINDOW_FRACTION	8	/* bits */
 
 static inline u64 mmpath_decay(u64 window, u64 now)
@@ -758,31 +780,31 @@ void mmpath_share_window(struct mmpath_share *s, u64 *window, const struct mmpat
  * pools.c: a pool of memory for each region, and LRU or MRU in it (thesis 4.3.1)
  */
 #define MMPATH_MAX_POOLS	64U	/* further regions share the first */
-#define MMPATH_POOL_OLD		0ULL	/* its key; no region's */
+#define MMPATH_POOL_OLD		0ULL	/* key of the first pool, and of no region */
 
 struct mmpath_pool {
 	struct list_head node;
 	u64 key;
-	u64 target;			/* pages it is to have; U64_MAX: not known yet */
+	u64 target;			/* pages to have; U64_MAX: not known yet */
 	bool mru;			/* the policy in use; LRU if not */
 	/* the rest is pools.c's */
 	struct mmpath_lirs pages;
 	struct mmpath_share share;
-	u64 window[2][MMPATH_STEPS + 1];	/* of LRU and MRU, see mmpath_share_window() */
+	u64 window[2][MMPATH_STEPS + 1];	/* LRU and MRU, see mmpath_share_window() */
 	int score;
 	bool judged;
 };
 
 struct mmpath_pools {
 	struct mmpath_mem *mem;
-	unsigned int shift;		/* one page in 2^shift is in them */
+	unsigned int shift;		/* one page in 2^shift is in the pools */
 	u64 size, hirs;			/* memory, and its part that is in use; pages */
-	u64 switches;			/* of policies */
-	unsigned int nr;
+	u64 switches;			/* number of changes between LRU and MRU */
+	unsigned int nr;		/* number of pools */
 	struct list_head list;		/* of pools */
 	/* the rest is pools.c's */
 	u32 max_pages;
-	u64 step;			/* that memory is divided in, pages */
+	u64 step;			/* size of a step of memory, pages */
 	struct mmpath_pool *old, *last;
 	bool crowded;			/* the first pool has pages of regions */
 };

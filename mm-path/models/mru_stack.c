@@ -5,9 +5,9 @@
  *
  * Mattson's general stack (Mattson et al. 1970) has the pages that a memory
  * of C pages holds on its top C places, for every C. A touch of the page at
- * depth d brings it to the top. The page that was there is pushed down, and at
- * each place on the way to d the better one of it and the page there stays,
- * the other goes on:
+ * depth d brings it to the top. The page that was there is pushed down. At each
+ * place on the way to d, the better one of the pushed page and the page there
+ * stays, and the other one is pushed further:
  *
  *	touch x:	[ a  b  c  x  d ]  ->  [ x ? ? ? d ]
  *
@@ -16,13 +16,13 @@
  *
  *	touch x:	[ a  b  c  x  d ]  ->  [ x  b  c  a  d ]
  *
- * An exchange of two pages, whatever the depth. (The thesis, 4.3.1, ranks the
- * LRU stack from its other end instead, which is not MRU: for a loop over 200
- * pages and 40 pages of memory that counts 200 misses where MRU has 161 a
- * round.) A new page pushes the top one below the bottom.
+ * So a touch exchanges two pages, whatever the depth. (The thesis, 4.3.1, ranks
+ * the LRU stack from its other end instead. That is not MRU: for a loop over 200
+ * pages and 40 pages of memory it counts 200 misses a round where MRU has 161.)
+ * A new page pushes the top one below the bottom.
  *
  * When a page is forgotten, the lowest one takes its place. That is one of
- * the states the pages could have left behind, not the only one.
+ * several states that touches of the remaining pages could have led to.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -39,14 +39,14 @@ static u32 *mru_id_at(const struct mmpath_mru *s, u32 depth)
 	return mmpath_vec_at(&s->ids, depth, ID_ORDER);
 }
 
-/* Depth as the index knows it: plus one, because 0 is none. */
+/* Put a page at @depth. The index has depth + 1, because 0 means none. */
 static void mru_put_at(struct mmpath_mru *s, u32 depth, u32 id)
 {
 	*mru_id_at(s, depth) = id;
 	*mmpath_index_at(&s->index, id) = depth + 1;
 }
 
-/* The index tells that a block has another name, or none: leave a hole. */
+/* Called by the index when the block at a place gets another id. An @id of 0 leaves a hole. */
 static void mru_moved(struct mmpath_index *ix, u32 place, u32 id)
 {
 	struct mmpath_mru *s = container_of(ix, struct mmpath_mru, index);
@@ -69,7 +69,7 @@ static void mru_fill_holes(struct mmpath_mru *s)
 	s->nr_holes = 0;
 }
 
-/* Close holes, keeping the order: a sampled stack is the stack of the sample. */
+/* Close holes and keep the order, so that the result is the stack of the new sample. */
 static void mru_close_holes(struct mmpath_mru *s)
 {
 	u32 from, to = 0;
@@ -89,12 +89,12 @@ static void mru_coarsen(struct mmpath_mru *s)
 }
 
 /**
- * mmpath_mru_init() - make an empty MRU stack
+ * mmpath_mru_init() - initialize an empty MRU stack
  * @s: the stack
- * @mem: where memory comes from
- * @max_pages: sampled pages it may hold, at least 1; it halves its sample when
- *	it would hold more
- * @shift: one page in 2^@shift is sampled
+ * @mem: allocator
+ * @max_pages: sampled pages that the stack may hold, at least 1; with more it halves
+ *	its sample
+ * @shift: sample one page in 2^@shift
  *
  * Return: 0, or -EINVAL.
  */
@@ -113,7 +113,7 @@ int mmpath_mru_init(struct mmpath_mru *s, struct mmpath_mem *mem,
 }
 
 /**
- * mmpath_mru_destroy() - give back all memory of a stack
+ * mmpath_mru_destroy() - free all memory of a stack
  * @s: the stack; empty afterwards
  */
 void mmpath_mru_destroy(struct mmpath_mru *s)
@@ -124,9 +124,9 @@ void mmpath_mru_destroy(struct mmpath_mru *s)
 }
 
 /**
- * mmpath_mru_reset() - forget all pages
+ * mmpath_mru_reset() - forget all pages of a stack
  * @s: the stack
- * @shift: of the sample from now on, at most MMPATH_MAX_SHIFT
+ * @shift: sample one page in 2^@shift from now on, at most MMPATH_MAX_SHIFT
  */
 void mmpath_mru_reset(struct mmpath_mru *s, unsigned int shift)
 {
@@ -144,7 +144,7 @@ static bool mru_over_limit(const struct mmpath_mru *s)
 	       mmpath_mru_bytes(s) > (size_t)s->max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
 }
 
-/* A page that is not on the stack: it takes the top, which goes to the bottom. */
+/* Add a new page at the top. The page that was there goes to the bottom. */
 static s64 mru_add(struct mmpath_mru *s, u64 page)
 {
 	u32 id, room = s->ids.nr, chunks = s->index.nr_chunks;
@@ -161,7 +161,7 @@ static s64 mru_add(struct mmpath_mru *s, u64 page)
 	s->nr_pages++;
 	mmpath_index_set(&s->index, id, 1);
 	*mru_id_at(s, 0) = id;
-	/* it takes more memory only with one of these */
+	/* the stack can be over its limit only if one of these has changed */
 	if (s->nr_pages <= s->max_pages && s->ids.nr == room && s->index.nr_chunks == chunks)
 		return MMPATH_COLD;
 	while (mru_over_limit(s) && !mmpath_puts_off(s->mem, s->nr_pages))
@@ -172,13 +172,13 @@ static s64 mru_add(struct mmpath_mru *s, u64 page)
 /**
  * __mmpath_mru_touch() - note the touch of a page that is in the sample
  * @s: the stack
- * @page: its number
+ * @page: number of the page
  *
- * Mattson's general stack algorithm with MRU priority; constant time but for
- * the touch that halves the sample.
+ * Mattson's general stack algorithm with MRU priority. Takes constant time, unless
+ * the touch halves the sample.
  *
- * Return: pages of memory - 1 that MRU needs for this touch to hit, so that it
- * hits with M pages if it is less than M; or MMPATH_COLD, MMPATH_NOMEM.
+ * Return: distance: with MRU the touch hits with M pages of memory if the distance is
+ * less than M. Or MMPATH_COLD, or MMPATH_NOMEM.
  */
 s64 __mmpath_mru_touch(struct mmpath_mru *s, u64 page)
 {
@@ -197,7 +197,7 @@ s64 __mmpath_mru_touch(struct mmpath_mru *s, u64 page)
  * mmpath_mru_forget() - forget pages that were unmapped
  * @s: the stack
  * @first: first page
- * @nr: pages
+ * @nr: number of pages
  */
 void mmpath_mru_forget(struct mmpath_mru *s, u64 first, u64 nr)
 {
@@ -209,12 +209,12 @@ void mmpath_mru_forget(struct mmpath_mru *s, u64 first, u64 nr)
  * mmpath_mru_move() - give pages other numbers (mremap)
  * @s: the stack
  * @from: first page
- * @to: its new number
- * @nr: pages; the two ranges must not overlap
+ * @to: new number of the first page
+ * @nr: number of pages; the two ranges must not overlap
  *
- * As mmpath_stack_move().
+ * Works like mmpath_stack_move().
  *
- * Return: 0, -EINVAL, or -ENOMEM and some pages are forgotten.
+ * Return: 0, -EINVAL, or -ENOMEM if some pages were forgotten.
  */
 int mmpath_mru_move(struct mmpath_mru *s, u64 from, u64 to, u64 nr)
 {
@@ -227,10 +227,10 @@ int mmpath_mru_move(struct mmpath_mru *s, u64 from, u64 to, u64 nr)
 }
 
 /**
- * mmpath_mru_bytes() - return the memory that a stack takes
+ * mmpath_mru_bytes() - return the memory that a stack uses
  * @s: the stack
  *
- * Return: bytes, everything included.
+ * Return: bytes, including all it has allocated.
  */
 size_t mmpath_mru_bytes(const struct mmpath_mru *s)
 {
@@ -238,9 +238,9 @@ size_t mmpath_mru_bytes(const struct mmpath_mru *s)
 }
 
 /**
- * mmpath_mru_set_shift() - make the sample coarser
+ * mmpath_mru_set_shift() - make the sample of a stack coarser
  * @s: the stack
- * @shift: one page in 2^@shift from now on
+ * @shift: sample one page in 2^@shift from now on
  *
  * Return: 0, or -EINVAL if @shift is finer than now or too coarse.
  */
