@@ -2,33 +2,34 @@
 /*
  * Replacement: which page of a cgroup leaves memory (thesis 4.3).
  *
- * The kernel's own reclaim does not know in which order pages were touched. When it
- * looks for memory in a cgroup that has memory.path.replace, it asks here first, and
- * looks by itself for what it does not get:
+ * The kernel's own reclaim does not know in which order pages were touched. In a cgroup
+ * that has memory.path.replace, reclaim first asks the policy here for victims. If they
+ * are not enough, it goes on as usual:
  *
- *	record -> domain -> policy (lirs.c, or pools.c of regions): a victim when asked
+ *	record -> domain -> policy (lirs.c, or pools.c of regions): chooses victims
  *
  *	worker:  victim -> unmapped, written to swap -> reserve
- *	reclaim: reserve -> freed; and victims, as the worker, if that is not enough
+ *	reclaim: frees the reserve; if that is not enough, pushes out victims like the worker
  *
  * A dirty page cannot be freed at once, and a task that needs a page cannot wait for the
- * disk. So a worker has victims written ahead. They stay in the swap cache, still
- * charged and still found by the program if it touches them after all; the reserve
- * remembers their swap entries, and takes no reference. Reclaim frees those which are
- * still clean and unmapped. The worker runs when the scheduler lets it, and where all CPUs
- * are busy that may be too late. Reclaim does not wait for it: what it lacks it pushes out
- * itself, as it would without us, and with trylocks only.
+ * disk. So a worker has victims written ahead. They stay in the swap cache. They are
+ * still charged, and a program that touches one gets it by a minor fault. The reserve has
+ * their swap entries, and holds no references. Reclaim frees those that are still clean
+ * and unmapped. If all CPUs are busy, the worker may run too late. Reclaim does not wait
+ * for it. It pushes out victims itself, with trylocks only, as it does with pages that it
+ * chooses itself.
  *
- * What a worker wrote ahead in vain costs a write and a minor fault. So does the kernel's
- * own guess; the reserve is a few pages in a hundred.
+ * A page that was written ahead in vain costs a write and a minor fault. So does a wrong
+ * choice of the kernel's own reclaim. The reserve is only a few percent of the pages.
  *
- * The kernel's reclaim must go on for the pages that no policy knows: of files, of
- * programs that are not tracked, read ahead and not touched yet. It gets as large a
- * share of the calls as they have of the cgroup's pages, and more if it is above it. Of
- * several policies below a cgroup each gets as large a part of the others as what it knows.
+ * The kernel's own reclaim is still needed for pages that no policy knows: pages of files,
+ * of programs that are not tracked, and those read ahead and not touched yet. Its share of
+ * the calls (turns) is the share that these pages have in the cgroup. Reclaim in an
+ * ancestor has a greater share of turns by itself. The other turns are divided between
+ * the policies below the ancestor, in proportion to the pages that each knows.
  *
- * Locks: those of core.h, and inside of all a spinlock for the reserve. Reclaim holds
- * SRCU of its own, which keeps a replacer alive.
+ * Locks: those of core.h, and innermost a spinlock for the reserve. Reclaim holds an SRCU
+ * of its own, which keeps a replacer alive.
  */
 #include <linux/hash.h>
 #include <linux/memcontrol.h>
@@ -44,15 +45,15 @@
 #include "reserve.h"
 
 #define MMPATH_RESERVE_LEAST	64U
-#define MMPATH_RESERVE_SHARE	32	/* one page in so many is in the reserve */
+#define MMPATH_RESERVE_SHARE	32	/* one page in 32 is in the reserve */
 #define MMPATH_TURNS		65536UL
 #define MMPATH_FLUSH		(HZ / 50)
 #define MMPATH_PAUSE		(HZ / 10)	/* when no victim could be taken */
-#define MMPATH_WEIGH		256	/* victims */
+#define MMPATH_WEIGH		256	/* victims, to weigh writes */
 #define MMPATH_LEAVE_LEAST	(HZ / 2)
 #define MMPATH_LEAVE_MOST	(16 * HZ)
-#define MMPATH_CONTEST_PAGES	1536U	/* sampled, that each simulation may know */
-#define MMPATH_REPLACE_PAGES	(1U << 20)	/* sampled, that a policy knows */
+#define MMPATH_CONTEST_PAGES	1536U	/* sampled pages of each simulation, at most */
+#define MMPATH_REPLACE_PAGES	(1U << 20)	/* sampled pages of a policy, at most */
 
 static const char * const mmpath_replace_names[NR_MMPATH_REPLACE_COUNTS] = {
 	[MMPATH_SUPPLIED]		= "supplied",
@@ -75,8 +76,8 @@ static const char * const mmpath_replace_names[NR_MMPATH_REPLACE_COUNTS] = {
 DEFINE_STATIC_KEY_FALSE(mmpath_replace_key);
 static DEFINE_MUTEX(mmpath_replace_mutex);	/* held to change both tables */
 static DEFINE_XARRAY(mmpath_replacers);		/* by the id of the cgroup's css */
-static DEFINE_XARRAY(mmpath_subtrees);		/* by that of a cgroup above a replacer */
-/* Reclaim may write pages: who waits for the hooks of faults need not wait for that. */
+static DEFINE_XARRAY(mmpath_subtrees);		/* by the id of an ancestor's css */
+/* Not mmpath_srcu: reclaim may write pages, and a wait for faults must not take that long. */
 DEFINE_STATIC_SRCU(mmpath_replace_srcu);
 
 /**
@@ -102,8 +103,8 @@ const char * const mmpath_mode_names[NR_MMPATH_MODES] = {
 };
 
 /*
- * Does it come to LRU? Where nothing is better, auto does what the kernel's own does, but
- * writes ahead, so that nobody who needs memory has to wait for it.
+ * Is the policy in use LRU? Where no policy is better than the kernel's, auto uses LRU, and
+ * gains by writing victims ahead: tasks that need memory need not wait for that.
  */
 static bool mmpath_is_lru(const struct mmpath_replacer *r)
 {
@@ -117,7 +118,7 @@ static bool mmpath_is_lru(const struct mmpath_replacer *r)
 	}
 }
 
-/* Whose choice it is now; LRU is LIRS without a LIR set. */
+/* The policy that chooses victims now. LRU is LIRS without LIR pages. */
 static enum mmpath_contestant mmpath_policy(const struct mmpath_replacer *r)
 {
 	switch (READ_ONCE(r->mode)) {
@@ -132,13 +133,13 @@ static enum mmpath_contestant mmpath_policy(const struct mmpath_replacer *r)
 	}
 }
 
-/* Whether its pages are told apart by region: a hint without the domain's lock. */
+/* Does the replacer have pools of regions? Without the domain's lock this is a hint. */
 static bool mmpath_has_pools(const struct mmpath_replacer *r)
 {
 	return READ_ONCE(r->as_pools.dom);
 }
 
-/* Pages of @memcg and those below it that reclaim could find */
+/* Reclaimable pages of @memcg and its descendants */
 static unsigned long mmpath_evictable(struct mem_cgroup *memcg)
 {
 	unsigned long pages = memcg_page_state(memcg, NR_SLAB_RECLAIMABLE_B) >> PAGE_SHIFT;
@@ -152,8 +153,8 @@ static unsigned long mmpath_evictable(struct mem_cgroup *memcg)
 /* Victims */
 
 /*
- * The furthest that a driver filters; a page that was logged so long ago is not hot. Of
- * a context that is logged in bursts no page is known not to be.
+ * The greatest reach of a member's page access buffer. A page that was logged longer ago than
+ * that is not hot. In a context that is logged in bursts, any page may be hot.
  */
 static unsigned long mmpath_reach(struct mmpath_domain *dom)
 {
@@ -165,7 +166,7 @@ static unsigned long mmpath_reach(struct mmpath_domain *dom)
 	return reach;
 }
 
-/* How many pages of memory the policy knows. The kernel does not say what it takes. */
+/* How many pages of memory the policy knows. It is not told of pages that the kernel reclaims. */
 static unsigned long mmpath_count_known(const struct mmpath_replacer *r)
 {
 	u64 known = (u64)(r->lirs.nr_lirs + r->lirs.nr_hirs) << r->lirs.shift;
@@ -176,8 +177,9 @@ static unsigned long mmpath_count_known(const struct mmpath_replacer *r)
 }
 
 /*
- * Memory is full when this is called: it holds what the policy has in it. Pages that
- * the driver may be filtering, and the reserve, lie within the HIR part.
+ * Set the size of memory in all models. Memory is full when this is called, so the size is the
+ * number of pages that the policy knows. The HIR part includes pages that the driver may be
+ * filtering out, and the reserve.
  */
 static void mmpath_resize(struct mmpath_replacer *r, unsigned long reach)
 {
@@ -210,8 +212,8 @@ static unsigned int mmpath_policy_shift(const struct mmpath_replacer *r)
 }
 
 /*
- * Of a sampled page the whole block goes, in several batches if it is large: its
- * neighbours are not known better.
+ * Fill a batch with victims. When a sampled page is chosen, its whole block goes, because no more
+ * is known of the other pages. A large block takes several batches.
  */
 static void mmpath_pick(struct mmpath_replacer *r, struct mmpath_batch *b)
 {
@@ -244,10 +246,10 @@ static void mmpath_keep(struct mmpath_replacer *r, const struct mmpath_batch *b)
 }
 
 /*
- * To write ahead is what LRU gains here. Of pages that are clean, or that a disk takes at
- * once, the kernel's own reclaim gets rid with less ado: where seven in eight are, auto
- * leaves it to that for a while, and for twice as long if they still are then. That may be
- * a phase of the program only.
+ * LRU gains only by writing victims ahead. Clean pages, and pages that a disk takes at once, are
+ * reclaimed with less effort by the kernel. If seven in eight victims are like that, auto leaves
+ * the choice to the kernel for some time, and for twice as long the next time if they still are.
+ * It tries again then, because the phase of a program may have changed.
  */
 static void mmpath_weigh(struct mmpath_replacer *r)
 {
@@ -290,8 +292,8 @@ static bool mmpath_lock_policy(struct mmpath_replacer *r, bool wait)
 }
 
 /*
- * Back to the policy with those that could not leave, and if @next, on to its next victims.
- * Reclaim does not wait for the domain's lock: whoever has this batch next does it then.
+ * Put back victims that could not leave, and if @next, take the next ones. Reclaim does not wait
+ * for the domain's lock. If it does not get it, the next user of the batch puts them back.
  */
 static bool mmpath_turn_over(struct mmpath_replacer *r, struct mmpath_batch *b, bool next,
 			     bool wait)
@@ -307,9 +309,10 @@ static bool mmpath_turn_over(struct mmpath_replacer *r, struct mmpath_batch *b, 
 }
 
 /*
- * Victims that are clean, or that a disk like zram takes at once, are freed: as good as
- * in the reserve, for so much can be charged without reclaim. Bounded: a policy that
- * names pages nobody can take is not asked for ever, nor at once again.
+ * Push out victims until the reserve has @fill entries. Victims that are clean, or that a disk
+ * like zram takes at once, are freed and count like entries of the reserve, because as many pages
+ * can be charged without reclaim. The number of rounds is bounded. A policy whose victims cannot
+ * be reclaimed is not asked again for MMPATH_PAUSE.
  */
 static unsigned long mmpath_push(struct mmpath_replacer *r, unsigned int fill, bool wait)
 {
@@ -330,7 +333,7 @@ static unsigned long mmpath_push(struct mmpath_replacer *r, unsigned int fill, b
 	}
 	mmpath_turn_over(r, b, false, wait);
 	mmpath_put_batch(r, b);
-	/* a lock that was taken, or a reserve full of pages of another node, is no reason */
+	/* no pause if only a lock was taken, or if the reserve is full of pages of another node */
 	if (tried && !freed && written == atomic_long_read(&r->count[MMPATH_WRITTEN]))
 		WRITE_ONCE(r->not_before, jiffies + MMPATH_PAUSE);
 	return freed;
@@ -343,7 +346,10 @@ static unsigned long mmpath_knows(const struct mmpath_replacer *r)
 	return READ_ONCE(r->known) + mmpath_reserved(r);
 }
 
-/* Of reclaim in a replacer's own cgroup: the kernel's part is what the policy does not know. */
+/*
+ * Turns of the policy in reclaim in its own cgroup: the share of the pages that it knows. The other
+ * turns are the kernel's.
+ */
 static unsigned int mmpath_own_turns(const struct mmpath_replacer *r)
 {
 	unsigned long all = mmpath_evictable(r->memcg), known = min(mmpath_knows(r), all);
@@ -352,11 +358,12 @@ static unsigned int mmpath_own_turns(const struct mmpath_replacer *r)
 }
 
 /*
- * Of reclaim above it. In its own turns the kernel takes some of what policies know, too. So that
- * a cgroup does not pay for its neighbours the kernel has more turns if there are any: of pages
- * of which policies know half, three in four, which is 1 - 1/2 * 1/2. The replacers divide the
- * others among them by what they know. Each is asked if those before it have not taken the call,
- * and of these calls it takes what makes up its part of all.
+ * Turns of a replacer in reclaim in an ancestor. In its own turns the kernel also takes pages that
+ * policies know. So that a cgroup with a policy does not pay for its neighbours, the kernel has
+ * more turns here: if policies know half of the pages, three in four, which is 1 - 1/2 * 1/2. The
+ * other turns are divided between the replacers by the pages that they know. A replacer is asked
+ * only if those before it have not taken the call. So its part of these calls is scaled up to its
+ * part of all calls.
  */
 static unsigned int mmpath_turns_above(const struct mmpath_replacer *r, struct mmpath_want *w)
 {
@@ -370,7 +377,7 @@ static unsigned int mmpath_turns_above(const struct mmpath_replacer *r, struct m
 	return MMPATH_TURNS * share / of;
 }
 
-/* Is it the kernel's own turn? Each has its turns at even distances. */
+/* Is the next turn the kernel's? The turns of both are spread evenly. */
 static bool mmpath_next_turn(struct mmpath_replacer *r, struct mmpath_want *w, bool own)
 {
 	unsigned int turns = own ? mmpath_own_turns(r) : mmpath_turns_above(r, w);
@@ -384,9 +391,9 @@ static bool mmpath_next_turn(struct mmpath_replacer *r, struct mmpath_want *w, b
 }
 
 /*
- * Reclaim comes again with a lower priority until it has enough, and looks at nothing
- * of a small cgroup at first. So a turn is for all that: it is remembered, by a hash of
- * the task. Two with the same one share their turns, which does no harm.
+ * Is this turn the kernel's? Reclaim calls again with lower priorities until it has enough, and at
+ * first scans nothing of a small cgroup. All these calls are one turn, which is remembered by a
+ * hash of the task. Two tasks with the same hash share their turns, which does no harm.
  */
 static bool mmpath_kernels_turn(struct mmpath_replacer *r, struct mmpath_want *w, bool own)
 {
@@ -397,11 +404,11 @@ static bool mmpath_kernels_turn(struct mmpath_replacer *r, struct mmpath_want *w
 	return test_bit(bit, &r->left_to);
 }
 
-/* What has reclaim in @memcg to do with what @r knows? */
+/* Which part of the pages that reclaim looks at does a replacer know? */
 enum mmpath_relation {
-	MMPATH_STRANGER,	/* nothing, or it may not be taken */
-	MMPATH_BELOW,		/* it is some of the pages below */
-	MMPATH_OWN,		/* it is all there is, or all that is to be looked at */
+	MMPATH_STRANGER,	/* none, or reclaim must skip them */
+	MMPATH_BELOW,		/* some, in a descendant of the cgroup that is reclaimed */
+	MMPATH_OWN,		/* all of them, or those that reclaim takes before others */
 };
 
 static enum mmpath_relation mmpath_relation(const struct mmpath_replacer *r,
@@ -427,7 +434,7 @@ static unsigned long mmpath_anon(struct lruvec *lruvec)
 	       lruvec_page_state(lruvec, NR_INACTIVE_ANON);
 }
 
-/* Nearly all that a policy knows may be on other nodes than the one that reclaim is for. */
+/* Are nearly all pages that a policy knows on other nodes than the one that is reclaimed? */
 static bool mmpath_is_elsewhere(const struct mmpath_replacer *r, const struct mmpath_want *w)
 {
 	unsigned long here, all = memcg_page_state(r->memcg, NR_ACTIVE_ANON) +
@@ -439,7 +446,7 @@ static bool mmpath_is_elsewhere(const struct mmpath_replacer *r, const struct mm
 	return here < all && here < READ_ONCE(r->target);
 }
 
-/* A new reclaim: what is there to be divided? */
+/* Count the pages below the cgroup at the beginning of a reclaim, to divide its turns. */
 static void mmpath_count_below(struct mmpath_want *w, struct mmpath_subtree *below)
 {
 	struct mmpath_replacer *r;
@@ -452,11 +459,11 @@ static void mmpath_count_below(struct mmpath_want *w, struct mmpath_subtree *bel
 }
 
 /*
- * From the reserve. The worker may not get to run for as long as others use the CPUs, and reclaim
- * does not wait for it: what is missing it pushes out itself, and as long as that gives any, goes
- * on. Like the kernel's own it has dirty pages written without waiting for them; a disk may have
- * taken them by the time the last of them is on its way. Victims that are freed at once count
- * as found, unless they may be on another node than the one that reclaim has to find pages on.
+ * Free @nr pages: those of the reserve, and then victims. The worker may not run while other tasks
+ * use the CPUs, and reclaim does not wait for it. It pushes out victims itself, as long as that
+ * yields pages. Like the kernel's own reclaim it has dirty pages written without waiting for them.
+ * A disk may have written the first ones by the time the last is queued. Victims that are freed
+ * at once count, unless they may be on another node than the one that is reclaimed.
  */
 static unsigned long mmpath_get(struct mmpath_replacer *r, struct mmpath_want *w,
 				unsigned int fill, unsigned long nr)
@@ -477,9 +484,9 @@ static unsigned long mmpath_get(struct mmpath_replacer *r, struct mmpath_want *w
 }
 
 /*
- * In its own turns, too, the kernel finds the clean pages of the reserve before all
- * others. So that a cgroup does not pay for its neighbours, no more is written ahead
- * for reclaim above it than it was asked for.
+ * Ask a replacer for @nr pages, if it is its turn. In its own turns, too, the kernel finds the
+ * clean pages of the reserve before all others. So for reclaim in an ancestor no more pages are
+ * written ahead than are wanted, or the cgroup would pay for its neighbours.
  */
 static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mmpath_want *w,
 				unsigned long nr)
@@ -492,14 +499,14 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mmpath_want *w
 
 	if (relation == MMPATH_STRANGER || mmpath_is_elsewhere(r, w))
 		return 0;
-	/* a limit further below: the oldest pages are most likely others' */
+	/* the limit of a descendant: the policy's oldest pages are most likely in other cgroups */
 	further_below = target != r->memcg && mem_cgroup_is_descendant(target, r->memcg);
 	may_fill = !further_below && time_after_eq(jiffies, READ_ONCE(r->not_before));
-	/* the kernel's kswapd wants as much as its watermarks are apart, or more than there is */
+	/* kswapd wants as much as its watermarks are apart, or more than there is */
 	nr = min_t(unsigned long, nr, want);
 	if (mmpath_kernels_turn(r, w, own)) {
 		mmpath_replace_add(r, MMPATH_LEFT, nr);
-		/* the worker counts what the policy knows: all is the kernel's before that */
+		/* until the worker has counted what the policy knows, all turns are the kernel's */
 		if (!own && READ_ONCE(r->known))
 			return 0;
 	} else {
@@ -517,11 +524,11 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mmpath_want *w
 }
 
 /*
- * The kernel's own reclaim leaves active anonymous pages alone while there are as many
- * inactive ones, by statistics that may be four seconds old. With a policy it seldom runs,
- * and in that time all pages of a cgroup may have become active: it would find no inactive
- * one, make none, and kill. So before it gives up it gets true statistics. One reclaimer
- * in MMPATH_FLUSH is enough for all.
+ * Flush the statistics before reclaim gives up. The kernel's own reclaim skips active anonymous
+ * pages while there are as many inactive ones, by statistics that may be four seconds old. With a
+ * policy it seldom runs, and meanwhile all pages of a cgroup may have become active. Then it would
+ * find no inactive page, deactivate none, and have a program killed. It is enough for all if one
+ * reclaimer in MMPATH_FLUSH does this.
  */
 static void mmpath_flush_stats(struct mmpath_replacer *r, struct mem_cgroup *memcg)
 {
@@ -565,8 +572,8 @@ static unsigned long mmpath_ask_all(struct mmpath_want *w, unsigned long nr, uns
 }
 
 /*
- * Some pages are enough for now: reclaim that wants more comes again. Where it finds something it
- * wakes a kswapd that had given up, as shrink_node() does.
+ * Return true if enough pages for now were freed: reclaim that wants more calls again. If any were
+ * freed, let a kswapd that had given up run again, as shrink_node() does.
  */
 bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, int priority,
 			bool proactive, unsigned long nr, unsigned long *reclaimed,
@@ -591,7 +598,7 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 		zone->zone_pgdat->kswapd_failures = 0;
 	*reclaimed += freed;
 	*scanned += w.scanned;
-	/* of several nodes, each gives what reclaim wants, unless we did */
+	/* if this is false, shrink_node() looks for all that reclaim wants, on each node */
 	return freed && freed >= enough;
 }
 
@@ -601,7 +608,7 @@ static void mmpath_refill(struct mmpath_replacer *r)
 {
 	unsigned long reach = mmpath_reach(r->dom);
 
-	/* asked again while it was filled */
+	/* the work was queued again while it ran */
 	if (mmpath_reserved(r) >= READ_ONCE(r->fill))
 		return;
 	if (reach == ULONG_MAX) {
@@ -628,7 +635,7 @@ static void mmpath_refill_fn(struct work_struct *work)
 	mmpath_refill(container_of(work, struct mmpath_replacer, work));
 }
 
-/* What the domain tells of pages: LIRS, and beside it a contest or pools */
+/* The domain tells LIRS of pages, and with it a contest or pools */
 
 static struct mmpath_replacer *mmpath_lirs_of(const struct mmpath_policy *p)
 {
@@ -719,7 +726,7 @@ static int mmpath_replace_contest_move(struct mmpath_policy *p, u64 from, u64 to
 	return ret;
 }
 
-/* LIRS, which is told before, may sample more coarsely than members do. */
+/* The sample of LIRS, which is told first, may be coarser than that of the members. */
 static void mmpath_replace_contest_set_shift(struct mmpath_policy *p, unsigned int shift)
 {
 	struct mmpath_replacer *r = mmpath_contest_of(p);
@@ -843,7 +850,7 @@ static void mmpath_stop_contest(struct mmpath_replacer *r)
 	mmpath_contest_destroy(&r->contest);
 }
 
-/* All that has been touched so far is in a pool of its own, as far as there is memory for it. */
+/* Pages that were touched so far go into a pool of their own, as far as there is memory. */
 static int mmpath_start_pools(struct mmpath_replacer *r)
 {
 	struct mmpath_domain *dom = r->dom;
@@ -879,7 +886,7 @@ static void mmpath_stop_models(struct mmpath_replacer *r)
 	mutex_unlock(&r->dom->lock);
 }
 
-/* A contest costs as much as its simulations, and so do pools: only where they are used. */
+/* A contest and pools cost time and memory, so they exist only in the modes that use them. */
 static int mmpath_set_mode(struct mmpath_replacer *r, enum mmpath_mode mode)
 {
 	struct mmpath_domain *dom = r->dom;
@@ -1018,14 +1025,14 @@ static struct mmpath_replacer *mmpath_replacer_of(struct mmpath_domain *dom)
 }
 
 /**
- * mmpath_set_replace() - set which policy decides what leaves memory
- * @dom: the cgroup's domain
- * @memcg: the cgroup; stays until the mode is MMPATH_MODE_NONE again
- * @mode: from now on
+ * mmpath_set_replace() - set the replacement policy of a cgroup
+ * @dom: domain of the cgroup
+ * @memcg: the cgroup; must stay until the mode is MMPATH_MODE_NONE again
+ * @mode: the mode from now on
  *
  * Pages stay where they are. Context: may sleep; takes the domain's lock, and waits
  * for a refill.
- * Return: 0, or -ENOMEM, and then the kernel decides, or who did before.
+ * Return: 0, or -ENOMEM; then the mode is the one before.
  */
 int mmpath_set_replace(struct mmpath_domain *dom, struct mem_cgroup *memcg,
 		       enum mmpath_mode mode)
@@ -1046,8 +1053,8 @@ int mmpath_set_replace(struct mmpath_domain *dom, struct mem_cgroup *memcg,
 }
 
 /**
- * mmpath_replace_mode() - read what mmpath_set_replace() has set
- * @dom: of this domain
+ * mmpath_replace_mode() - return the mode that mmpath_set_replace() has set
+ * @dom: the domain
  *
  * Context: may sleep; takes the domain's lock. Return: the mode.
  */
@@ -1065,11 +1072,11 @@ enum mmpath_mode mmpath_replace_mode(struct mmpath_domain *dom)
 
 /**
  * mmpath_replace_pool() - find the pool of a region
- * @dom: the domain, whose lock is held
- * @ctx: a member
- * @region: the number of one of its regions
+ * @dom: the domain; its lock is held
+ * @ctx: a member of the domain
+ * @region: id of a region of @ctx
  *
- * Return: the pool, or NULL if it has none.
+ * Return: the pool, or NULL if the region has none.
  */
 const struct mmpath_pool *mmpath_replace_pool(struct mmpath_domain *dom,
 					      const struct mmpath_ctx *ctx, u32 region)
@@ -1080,8 +1087,8 @@ const struct mmpath_pool *mmpath_replace_pool(struct mmpath_domain *dom,
 }
 
 /**
- * mmpath_replaces_well() - tell whether a policy chooses better than LRU what leaves memory
- * @dom: of this domain's
+ * mmpath_replaces_well() - tell whether a domain has a policy that is better than LRU
+ * @dom: the domain
  *
  * Context: may sleep.
  */
@@ -1109,9 +1116,9 @@ static const char *mmpath_policy_name(const struct mmpath_replacer *r)
 }
 
 /**
- * mmpath_show_replace() - print the statistics of replacement
- * @m: where to
- * @dom: of this domain
+ * mmpath_show_replace() - print the statistics of replacement in a domain
+ * @m: file to print to
+ * @dom: the domain
  */
 void mmpath_show_replace(struct seq_file *m, struct mmpath_domain *dom)
 {

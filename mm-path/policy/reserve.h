@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Between replace.c, which decides, and reserve.c, which knows pages.
+ * Between replace.c, which chooses victims, and reserve.c, which reclaims them.
  */
 #ifndef _MM_PATH_RESERVE_H
 #define _MM_PATH_RESERVE_H
@@ -33,25 +33,25 @@ enum mmpath_replace_count {
 };
 
 /*
- * Some victims: first all are isolated, then pushed out, then looked at again. One that
- * cannot leave is not known any more until it is touched, and the kernel's: if it were
- * kept, the few that may leave next would soon be such pages, and nothing else.
+ * A batch of victims: all are isolated, reclaimed, and then looked at again. A victim that
+ * cannot be reclaimed is forgotten by the policy until its next touch, and left to the kernel.
+ * If the policy kept such pages, it would soon have no other victims.
  */
 struct mmpath_batch {
 	u64 page[MMPATH_BATCH];
-	u64 key[MMPATH_BATCH];		/* of its pool */
-	bool hot[MMPATH_BATCH];
-	bool kept[MMPATH_BATCH];	/* is to stay */
-	bool tried[MMPATH_BATCH];
-	unsigned int nr;
+	u64 key[MMPATH_BATCH];		/* of the page's pool */
+	bool hot[MMPATH_BATCH];		/* in the page access buffer */
+	bool kept[MMPATH_BATCH];	/* the policy keeps it: it may be a victim later */
+	bool tried[MMPATH_BATCH];	/* was isolated */
+	unsigned int nr;		/* number of victims */
 };
 
 /**
  * struct mmpath_replacer - replacement in one cgroup
  * @dom: domain of the cgroup, whose accesses the policies are told of
  * @memcg: the cgroup; the creator of the domain keeps both longer than this
- * @mode: set by the user
- * @lirs: which pages are in memory; under the domain's lock
+ * @mode: written to memory.path.replace
+ * @lirs: LIRS policy, which also knows which pages are in memory; under the domain's lock
  * @contest: of policies, for MMPATH_MODE_AUTO; under the domain's lock
  * @pools: of regions, for MMPATH_MODE_REGION; under the domain's lock
  * @as_lirs: tells @lirs of pages
@@ -63,10 +63,10 @@ struct mmpath_batch {
  * @batch: victims on their way into the reserve, or back to the policy
  * @batches_used: a bit for each batch that a task works on
  * @work: fills the reserve ahead of time
- * @not_before: jiffies; no victims are pushed out until then, for none could be
+ * @not_before: jiffies; no victims are pushed out until then, because none could leave
  * @left_until: jiffies; auto leaves the choice to the kernel until then, unless LIRS is better
- * @leave: for how many jiffies the next time
- * @flushed: jiffies; when reclaim had the statistics summed up last
+ * @leave: jiffies by which @left_until is set the next time
+ * @flushed: jiffies; last time that reclaim had the memcg statistics flushed
  * @written_seen: MMPATH_WRITTEN when mmpath_weigh() looked last
  * @freed_seen: MMPATH_FREED when mmpath_weigh() looked last
  * @known: pages in memory that the policy knows, at the last refill
@@ -111,24 +111,24 @@ static inline void mmpath_replace_add(struct mmpath_replacer *r,
 
 static inline unsigned int mmpath_reserved(const struct mmpath_replacer *r)
 {
-	/* in this order: the tail must not come by a head that was read before */
+	/* the tail first: one that is read later may be beyond the head */
 	unsigned int tail = smp_load_acquire(&r->tail);
 
 	return min(READ_ONCE(r->head) - tail, MMPATH_RESERVE);
 }
 
 /**
- * struct mmpath_want - what reclaim wants, see mmpath_shrink_node()
- * @memcg: it is in this cgroup; NULL: in all
- * @zone: it wants pages of this zone, or a lower one of its node
- * @gfp: what it may do
- * @priority: it takes about one page in 2^priority of what it finds
- * @proactive: nobody waits for the pages
- * @scanned: pages that were tried for it
- * @all: pages below @memcg that reclaim could find; only at DEF_PRIORITY
- * @known: of these, all that policies know
+ * struct mmpath_want - a request of reclaim, see mmpath_shrink_node()
+ * @memcg: cgroup that is reclaimed; NULL: all
+ * @zone: pages of this zone, or of a lower one of its node, are wanted
+ * @gfp: flags of the allocation
+ * @priority: reclaim takes about one page in 2^priority of those that it scans
+ * @proactive: reclaim is by memory.reclaim, which is no pressure
+ * @scanned: pages that were tried so far
+ * @all: reclaimable pages below @memcg; only at DEF_PRIORITY
+ * @known: number of the pages in @all that policies know
  * @asked: the first replacer that was asked
- * @turns: of MMPATH_TURNS calls like this, those that no replacer asked before has taken
+ * @turns: of MMPATH_TURNS calls, how many are left for the replacers that were not asked yet
  */
 struct mmpath_want {
 	struct mem_cgroup *memcg;
