@@ -2,8 +2,8 @@
 /*
  * Hooks of page access tracking, see Documentation/mm/path/design.rst.
  *
- * Each is one call from the kernel's own code. Configured out it is an empty
- * inline function; compiled in and not enabled it is a patched-out jump.
+ * Each hook is one call from code of the kernel. Configured out it is an empty
+ * inline function. Compiled in and not enabled it is a patched-out jump.
  */
 #ifndef _LINUX_MMPATH_H
 #define _LINUX_MMPATH_H
@@ -46,30 +46,34 @@ static inline bool mmpath_on(void)
 	return static_branch_unlikely(&mmpath_key);
 }
 
-/* mm_init(): the struct may be a copy of the parent's */
+/* Clear the context of a new mm, which may be a copy of the parent's mm. For mm_init(). */
 static inline void mmpath_mm_init(struct mm_struct *mm)
 {
 	RCU_INIT_POINTER(mm->mmpath, NULL);
 }
 
-/* Has @mm a context? A hint; it may change at once. */
+/* Has @mm a context? This is a hint: it may change at any time. */
 static inline bool mmpath_tracked(struct mm_struct *mm)
 {
 	return mmpath_on() && rcu_access_pointer(mm->mmpath);
 }
 
-/* A fault on an inaccessible PTE: true if it was ours and is dealt with. */
+/* Handle a fault on an inaccessible PTE. Returns whether the entry was the driver's. */
 static inline bool mmpath_hint_fault(struct vm_fault *vmf)
 {
 	return mmpath_on() && __mmpath_hint_fault(vmf);
 }
 
+/* Handle a fault on an inaccessible PMD in the same way. */
 static inline bool mmpath_hint_fault_pmd(struct vm_fault *vmf)
 {
 	return mmpath_on() && __mmpath_hint_fault_pmd(vmf);
 }
 
-/* The tail of handle_mm_fault(); @vma is only good if @ret says so, @mm always. */
+/*
+ * Note that a page was touched, at the end of handle_mm_fault(). @vma is not used if @ret tells
+ * that it may have gone. The caller keeps @mm.
+ */
 static inline void mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
 				  unsigned long address, unsigned int flags, vm_fault_t ret)
 {
@@ -78,8 +82,8 @@ static inline void mmpath_touched(struct mm_struct *mm, struct vm_area_struct *v
 }
 
 /*
- * A range of @vma is about to be unmapped, which stays. @vma is kept by mmap_lock, or by
- * i_mmap_rwsem and the mm may be anybody's. No spinlock is held.
+ * Note that pages of @vma are about to be zapped, and @vma stays. mmap_lock keeps @vma; or
+ * i_mmap_rwsem does, and it may be of any mm. No spinlock is held.
  */
 static inline void mmpath_zap(struct vm_area_struct *vma, unsigned long start,
 			      unsigned long len, const struct zap_details *details)
@@ -89,8 +93,8 @@ static inline void mmpath_zap(struct vm_area_struct *vma, unsigned long start,
 }
 
 /*
- * What was in this range is not wanted any more; what is mapped there now counts as new.
- * mmap_lock or the lock of @vma is held.
+ * Note that the contents of a range were discarded. Pages that are mapped there now count as
+ * new. mmap_lock or the lock of @vma is held.
  */
 static inline void mmpath_discard(struct vm_area_struct *vma, unsigned long start,
 				  unsigned long len)
@@ -136,21 +140,24 @@ static inline void mmpath_mremap(struct mm_struct *mm, unsigned long from,
 		__mmpath_mremap(mm, from, from_len, to, to_len);
 }
 
-/* fork: @mm is a copy, and nobody else knows it; may sleep */
+/* Let a child inherit tracking, in fork. No other task knows @mm, the copy, yet. May sleep. */
 static inline void mmpath_inherit(struct mm_struct *mm, struct mm_struct *parent)
 {
 	if (mmpath_on())
 		__mmpath_inherit(mm, parent);
 }
 
-/* exec: the current task uses @mm from now on, and @old has a user still; may sleep */
+/*
+ * Let an executed program inherit tracking. The current task uses @mm from now on, and @old still
+ * has a user. May sleep.
+ */
 static inline void mmpath_exec(struct mm_struct *mm, struct mm_struct *old)
 {
 	if (mmpath_on())
 		__mmpath_exec(mm, old);
 }
 
-/* The credentials of an executed program are known; @mm is the current one. May sleep. */
+/* Note that the credentials of an executed program are known. @mm is current->mm. May sleep. */
 static inline void mmpath_exec_creds(struct mm_struct *mm)
 {
 	if (mmpath_tracked(mm))
@@ -158,8 +165,8 @@ static inline void mmpath_exec_creds(struct mm_struct *mm)
 }
 
 /*
- * __mmput(): nobody can fault in @mm any more. Not behind the key: tracking may
- * have been switched off since the last user went.
+ * Drop the context of @mm, in __mmput(): no task can fault in @mm any more. This is not behind
+ * the key, because tracking may have been switched off since the last user went.
  */
 static inline void mmpath_exit(struct mm_struct *mm)
 {
@@ -167,7 +174,7 @@ static inline void mmpath_exit(struct mm_struct *mm)
 		__mmpath_exit(mm);
 }
 
-/* Would NUMA balancing of @mm and its driver take each other's PTEs for their own? */
+/* Must NUMA balancing skip @mm, because the driver makes PTEs inaccessible in the same way? */
 static inline bool mmpath_skips_numa(struct mm_struct *mm)
 {
 	return mmpath_tracked(mm) && __mmpath_skips_numa(mm);
@@ -243,15 +250,15 @@ static inline bool mmpath_skips_numa(struct mm_struct *mm)
 
 #endif /* CONFIG_MMPATH */
 
-/* Only hardware wants to know what a CPU does. */
+/* Only hardware has to know which mm a CPU uses. */
 #ifdef CONFIG_MMPATH_DRV_VPATH
 DECLARE_STATIC_KEY_FALSE(mmpath_hw_key);
 void __mmpath_use_mm(struct mm_struct *mm);
 void __mmpath_tick(struct task_struct *curr);
 
 /*
- * This CPU uses @mm from now on, or no memory of a user (NULL). It is that of the
- * task that is running, or is about to.
+ * Note that this CPU uses @mm from now on, or no user memory (NULL). @mm is that of the task that
+ * runs, or is about to run.
  */
 static inline void mmpath_use_mm(struct mm_struct *mm)
 {
@@ -259,7 +266,7 @@ static inline void mmpath_use_mm(struct mm_struct *mm)
 		__mmpath_use_mm(mm);
 }
 
-/* The scheduler's tick, interrupts off; @curr is running */
+/* Look at the log of this CPU, in the scheduler's tick. @curr runs. Interrupts are off. */
 static inline void mmpath_tick(struct task_struct *curr)
 {
 	if (static_branch_unlikely(&mmpath_hw_key))
@@ -274,7 +281,7 @@ static inline void mmpath_tick(struct task_struct *curr) { }
 void __mmpath_memcg_attach(void);
 void __mmpath_memcg_fork(struct task_struct *child);
 
-/* The end of a cgroup. Not behind the key: what keeps it need not be tracked. */
+/* Note the end of a cgroup. Not behind the key: references may be held without tracking. */
 void mmpath_memcg_offline(void);
 
 static inline void mmpath_memcg_attach(void)
@@ -283,7 +290,7 @@ static inline void mmpath_memcg_attach(void)
 		__mmpath_memcg_attach();
 }
 
-/* fork: @child is in its cgroup, and does not run yet */
+/* Note that @child, which does not run yet, is in its cgroup, at the end of fork. */
 static inline void mmpath_memcg_fork(struct task_struct *child)
 {
 	if (mmpath_on())
@@ -297,8 +304,8 @@ static inline void mmpath_memcg_offline(void) { }
 
 #ifdef CONFIG_MMPATH_BALANCE
 DECLARE_STATIC_KEY_FALSE(mmpath_balance_key);
-bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, int priority,
-		     bool urgent);
+bool __mmpath_skips(struct mem_cgroup *target, struct mem_cgroup *memcg, int priority,
+		    bool urgent);
 
 static inline bool mmpath_balancing(void)
 {
@@ -306,14 +313,14 @@ static inline bool mmpath_balancing(void)
 }
 
 /*
- * Is reclaim in @target to leave @memcg alone, for others have more than they should, or
- * it would take too much at this @priority? Not if it is @urgent: they gave nothing. What
- * memory.low protects is not taken for that: reclaim itself passes it over before.
+ * Must reclaim in @target skip @memcg? It must if other cgroups are further above their targets,
+ * or if it would take too much from @memcg at this @priority. It need not if it is @urgent: the
+ * others gave nothing. Cgroups that memory.low protects were skipped before by reclaim itself.
  */
-static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg,
-				 int priority, bool urgent)
+static inline bool mmpath_skips(struct mem_cgroup *target, struct mem_cgroup *memcg,
+				int priority, bool urgent)
 {
-	return mmpath_balancing() && __mmpath_spares(target, memcg, priority, urgent);
+	return mmpath_balancing() && __mmpath_skips(target, memcg, priority, urgent);
 }
 #else
 static inline bool mmpath_balancing(void)
@@ -321,8 +328,8 @@ static inline bool mmpath_balancing(void)
 	return false;
 }
 
-static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg,
-				 int priority, bool urgent)
+static inline bool mmpath_skips(struct mem_cgroup *target, struct mem_cgroup *memcg,
+				int priority, bool urgent)
 {
 	return false;
 }
@@ -331,16 +338,17 @@ static inline bool mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *m
 #ifdef CONFIG_MMPATH_REPLACE
 DECLARE_STATIC_KEY_FALSE(mmpath_replace_key);
 
-/* Is anybody asked for victims? */
+/* Has any cgroup a replacement policy? */
 static inline bool mmpath_replacing(void)
 {
 	return static_branch_unlikely(&mmpath_replace_key);
 }
 
 /*
- * Reclaim of @nr pages below @memcg (NULL: of all), in @zone or a lower one of its node:
- * adds to @reclaimed what was freed here. True if that is enough for now. @proactive: by
- * memory.reclaim, which is no pressure.
+ * Reclaim victims that policies have chosen. Reclaim wants @nr pages of @memcg and its
+ * descendants (NULL: of all cgroups), in @zone or a lower one of its node. @proactive: it is by
+ * memory.reclaim, which is no pressure. Adds to @reclaimed and @scanned. Returns whether enough
+ * pages were freed for now.
  */
 bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, int priority,
 			bool proactive, unsigned long nr, unsigned long *reclaimed,

@@ -177,8 +177,8 @@ enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *m
 	return verdict;
 }
 
-bool __mmpath_spares(struct mem_cgroup *target, struct mem_cgroup *memcg, int priority,
-		     bool urgent)
+bool __mmpath_skips(struct mem_cgroup *target, struct mem_cgroup *memcg, int priority,
+		    bool urgent)
 {
 	unsigned long takes = mmpath_usage(memcg) >> priority;
 
