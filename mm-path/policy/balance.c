@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Balance: which of the cgroups below one gets how much of its memory (thesis 4.4).
+ * Balance: how the memory of a cgroup is divided between its children (thesis 4.4).
  *
  *	curves of the children --each epoch, divide.c--> a target for each
- *	reclaim in the parent: a child that is well below its target is spared
+ *	reclaim in the parent: skip children that are not far above their targets
  *
- * A target is no limit. As long as the parent has memory nobody is held back, and no
- * program is ever throttled or killed for its target. When the parent is full and reclaim
- * looks for memory in it, it looks among those furthest above their targets, and leaves
- * the others alone; so memory moves to where it is asked for, page by page, from where it
- * helps least. If it finds nothing there (no swap, locked pages) it looks everywhere
- * before it gives up, as it does when all are below memory.low, and the target of who
- * could not give is as much as it has for some time. To switch off is to forget the
- * targets.
+ * A target is no limit. As long as the parent has free memory no child is held back, and
+ * no program is ever throttled or killed because of a target. When the parent is full,
+ * reclaim takes from the children furthest above their targets, and skips the others. So
+ * memory moves page by page, from the child that loses least to the one that needs it. If
+ * reclaim finds nothing there (no swap, locked pages), it looks at all children before it
+ * gives up, as it does when all are below memory.low. The target of a child from which
+ * nothing could be reclaimed is as much as it has, for some time. When balancing is
+ * switched off, the targets are forgotten.
  *
- * Only curves can tell what memory is worth. A child that is not tracked has no target:
- * it is spared while somebody is above his, and competes as ever when nobody is. One whose
- * curve is new, or does not account for the pages that came back, has none either, and
- * competes as ever; but where something is promised to others (fair, sla) it is held to
- * what it has.
+ * Only curves can tell the worth of memory. A child that is not tracked has no target.
+ * Reclaim skips it while some child is above its target, and otherwise treats it as without
+ * balance. A child whose curve is new, or does not explain its refaults, has no target
+ * either in mode throughput, and reclaim treats it as without balance. In modes fair and
+ * sla, which promise something to the others, its target is what it has.
  *
- * Memory that the curve knows nothing of, the kernel's, is a child's too: it has that
+ * Kernel memory of a child is unknown to its curve. It counts for the child, which has that
  * much less for its pages.
  *
- * What the curves promise is added up, and so is what then happened: see
+ * The predictions of the curves are added up, and so are the refaults that followed: see
  * mmpath_show_predictions().
  *
- * Locks: see core.h. Who changes the lists holds mmpath_memcg_mutex; reclaim holds SRCU.
+ * Locks: see core.h. Changes of the lists hold mmpath_memcg_mutex. Reclaim holds SRCU.
  */
 #include <linux/cgroup.h>
 #include <linux/memcontrol.h>
@@ -39,26 +39,26 @@
 #include "replace.h"
 
 #define MMPATH_MOVES		8U	/* steps an epoch, of MMPATH_STEPS */
-#define MMPATH_LEAST_PAGES	64U	/* that a child always has for its pages */
-#define MMPATH_REFUSALS		64	/* an epoch, of all priorities and nodes: no chance */
-#define MMPATH_STUCK_EPOCHS	16	/* in which who refused so often keeps what it has */
-#define MMPATH_CAME_LEAST	128ULL	/* pages of late; fewer say nothing of a curve */
+#define MMPATH_LEAST_PAGES	64U	/* pages that each child can always have */
+#define MMPATH_REFUSALS		64	/* failures in an epoch, of all priorities and nodes */
+#define MMPATH_STUCK_EPOCHS	16	/* for which a child keeps its memory after as many */
+#define MMPATH_CAME_LEAST	128ULL	/* recent refaults; fewer say nothing about a curve */
 
 /**
  * struct mmpath_balancer - a cgroup whose memory is divided among its children
  * @memcg: the cgroup; holds a reference
- * @mode: what for
+ * @mode: what the targets are to achieve
  * @sharers: children with curves
- * @nr: how many
- * @step: pages; 0 while the cgroup has no limit
- * @total: steps there were last time
- * @next: jiffies; the next epoch has ended before that
- * @epochs: it has looked at
- * @moved: steps that changed hands
- * @relaxed_noswap: times that a target was all that could not leave, for there is no swap
- * @relaxed_stuck: targets given up because nothing could be reclaimed
- * @ns: time it took
- * @ns_most: the longest epoch
+ * @nr: number of @sharers
+ * @step: size of a step in pages; 0 while the cgroup has no limit
+ * @total: number of steps in the last epoch
+ * @next: jiffies by which the next epoch should have ended
+ * @epochs: number of epochs in which targets were set
+ * @moved: number of steps that have moved
+ * @relaxed_noswap: how often a target was raised to what is not reclaimable without swap
+ * @relaxed_stuck: how often a target was raised because nothing could be reclaimed
+ * @ns: time spent on all epochs
+ * @ns_most: time spent on the longest epoch
  */
 struct mmpath_balancer {
 	struct mem_cgroup *memcg;
@@ -91,8 +91,9 @@ static unsigned long mmpath_usage(struct mem_cgroup *memcg)
 }
 
 /*
- * Pages above the target. At their targets, who asks is to pay, and not who has a few
- * pages of kernel memory more than last time: the kernel charges and reclaims in batches.
+ * Pages of a child above its target. The child that needs memory gets a batch of charges on top.
+ * So when all children are at their targets, reclaim takes from that one, and not from one that
+ * has a few more pages of kernel memory than before.
  */
 static long mmpath_excess(const struct mmpath_sharer *s, struct mem_cgroup *asks)
 {
@@ -104,8 +105,8 @@ static long mmpath_excess(const struct mmpath_sharer *s, struct mem_cgroup *asks
 }
 
 /*
- * RCU protects the cgroup of the task. The excess of a child that memory.min or memory.low
- * protects does not count, so that the next one is considered.
+ * RCU keeps the cgroup of the task. Ignore the excess of a child that memory.min or memory.low
+ * protects, so that the next child is considered.
  */
 static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 						 struct mem_cgroup *target,
@@ -126,10 +127,10 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 		of = s;
 		mine = excess;
 	}
-	/* what a removed child left behind is nobody's */
+	/* pages of a removed child belong to no child */
 	if (!most || !mem_cgroup_online(memcg))
 		return MMPATH_NO_VERDICT;
-	/* without a curve it keeps what it has, but to get more it competes as ever */
+	/* a child without a curve keeps what it has, but reclaim for itself does not skip it */
 	if (!of)
 		return asks && mem_cgroup_is_descendant(asks, memcg) ? MMPATH_NO_VERDICT :
 								       MMPATH_SPARED;
@@ -141,15 +142,16 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 }
 
 /**
- * mmpath_judge() - decide whether reclaim may take from a cgroup
- * @target: of reclaim
- * @memcg: a cgroup below it, or @target itself
- * @takes: pages that it may take from it at once
- * @urgent: it has found nothing where it should: that is held against whoever has most
- *	to give
+ * mmpath_judge() - decide whether reclaim skips a cgroup
+ * @target: cgroup that is reclaimed
+ * @memcg: @target or a descendant of it
+ * @takes: pages that reclaim may take from @memcg at once
+ * @urgent: reclaim has found nothing in the cgroups furthest above their targets; counts as a
+ *	failure of the one that is furthest above
  *
  * Context: reclaim. Waits for nothing.
- * Return: MMPATH_SPARED: others are to give; MMPATH_CHOSEN: it is; or MMPATH_NO_VERDICT.
+ * Return: MMPATH_SPARED: skip it; MMPATH_CHOSEN: reclaim from it before others; or
+ *	MMPATH_NO_VERDICT.
  */
 enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *memcg,
 				 unsigned long takes, bool urgent)
@@ -159,7 +161,7 @@ enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *m
 	struct mmpath_balancer *b;
 	int idx;
 
-	/* of all memory: not what a target is of, nor on one node only */
+	/* reclaim of the whole machine, or of a node, is not about the limit of a cgroup */
 	if (mem_cgroup_is_root(target))
 		return verdict;
 	idx = srcu_read_lock(&mmpath_balance_srcu);
@@ -193,7 +195,7 @@ static unsigned long mmpath_limit(struct mem_cgroup *memcg)
 	return min(READ_ONCE(memcg->memory.max), READ_ONCE(memcg->memory.high));
 }
 
-/* Running time of all its programs so far */
+/* CPU time of all programs of a cgroup so far */
 static u64 mmpath_cgroup_us(struct mem_cgroup *memcg)
 {
 	struct cgroup *cgrp = memcg->css.cgroup;
@@ -208,7 +210,7 @@ static unsigned long mmpath_refaults(struct mem_cgroup *memcg)
 	       memcg_page_state(memcg, WORKINGSET_REFAULT_FILE);
 }
 
-/* Of which no curve knows, and which no reclaim takes */
+/* Pages that no curve knows and that are not reclaimable: kernel memory */
 static unsigned long mmpath_other_pages(struct mem_cgroup *memcg)
 {
 	return memcg_page_state(memcg, MEMCG_KMEM);
@@ -228,7 +230,7 @@ static void mmpath_sharer_take_time(struct mmpath_sharer *s)
 	s->share.cpu_us = s->cpu_window >> MMPATH_WINDOW_FRACTION;
 }
 
-/* What was promised for this epoch, and what came: returns that, in pages */
+/* Compare the prediction for this epoch with the refaults. Returns the refaults. */
 static unsigned long mmpath_sharer_compare(struct mmpath_sharer *s)
 {
 	unsigned long refaults = mmpath_refaults(s->memcg), came = refaults - s->refaults;
@@ -243,9 +245,9 @@ static unsigned long mmpath_sharer_compare(struct mmpath_sharer *s)
 }
 
 /*
- * Adds the last epoch, and so many of the pages that came back in it as the curve has misses for
- * the memory there was. More than came back it explains of no other epoch: a program that is
- * filling its memory has little of it, and misses nothing.
+ * Add the curve of the last epoch, and the refaults that it explains: as many as it has misses at
+ * the memory that the child had, but no more than there were. Misses beyond that do not explain
+ * refaults of other epochs: a program that still fills its memory has little, and no refaults.
  */
 static void mmpath_sharer_take_curve(struct mmpath_sharer *s, unsigned long step,
 				     unsigned long other, u64 came)
@@ -267,7 +269,7 @@ static void mmpath_sharer_take_curve(struct mmpath_sharer *s, unsigned long step
 	s->had = has;
 }
 
-/* What reclaim could not take if it wanted to */
+/* Pages that are not reclaimable */
 static unsigned long mmpath_fixed_pages(struct mem_cgroup *memcg)
 {
 	unsigned long pages = memcg_page_state(memcg, NR_UNEVICTABLE);
@@ -278,7 +280,7 @@ static unsigned long mmpath_fixed_pages(struct mem_cgroup *memcg)
 	return pages;
 }
 
-/* Nobody is tracked there, or nothing was touched twice yet: the curve says nothing. */
+/* Does the curve say nothing, because no program is tracked, or no page was touched twice? */
 static bool mmpath_curve_unknown(struct mmpath_domain *dom)
 {
 	u64 records, cold;
@@ -293,9 +295,9 @@ static bool mmpath_curve_unknown(struct mmpath_domain *dom)
 }
 
 /*
- * Of a program that is logged in bursts, the curve may know nothing of the pages that it comes
- * back to less often than that. If it accounts for less than half of those that came back with the
- * memory that there was, nobody knows what would come of less.
+ * Does the curve explain less than half of the refaults? If a program is logged in bursts, the
+ * curve may not know pages that it touches less often than there are bursts. Then it cannot tell
+ * what would happen with less memory.
  */
 static bool mmpath_curve_wrong(const struct mmpath_sharer *s)
 {
@@ -321,12 +323,12 @@ static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sh
 	s->believed = known && !mmpath_curve_wrong(s);
 	if (s->stuck || !s->believed)
 		least = max(least, mmpath_usage(s->memcg));
-	/* nor is it left with what it was brought to by a curve like that */
+	/* it may have lost memory because of the wrong curve: give it an equal share */
 	if (known && !s->believed)
 		least = max(least, b->total / b->nr * b->step);
 	s->share.least = min_t(unsigned long, DIV_ROUND_UP(least, b->step), MMPATH_STEPS);
 	s->share.fixed = min_t(unsigned long, DIV_ROUND_UP(fixed, b->step), s->share.least);
-	/* swap would not help where all of it is the kernel's */
+	/* with kernel memory only, swap would not help */
 	if (mem_cgroup_get_nr_swap_pages(s->memcg) <= 0 && fixed > other &&
 	    s->share.fixed >= s->share.steps)
 		b->relaxed_noswap++;
@@ -334,7 +336,7 @@ static void mmpath_sharer_set_bounds(struct mmpath_balancer *b, struct mmpath_sh
 			      MMPATH_STEPS);
 }
 
-/* The first time: from here on misses and running time are of the same epochs. */
+/* Begin to measure a child, so that misses and CPU time are of the same epochs from here on. */
 static void mmpath_sharer_begin(struct mmpath_balancer *b, struct mmpath_sharer *s)
 {
 	s->cpu_us = mmpath_cgroup_us(s->memcg);
@@ -370,7 +372,7 @@ static void mmpath_sharer_set_target(struct mmpath_balancer *b, struct mmpath_sh
 	s->promise = s->share.lambda[s->share.steps] >> MMPATH_WINDOW_SHIFT;
 }
 
-/* Another step, or nobody has looked for some time: what was known is of no use. */
+/* Forget all measurements, because the step changed, or none were made for some time. */
 static void mmpath_sharer_restart(struct mmpath_sharer *s)
 {
 	WRITE_ONCE(s->target, PAGE_COUNTER_MAX);
@@ -395,7 +397,7 @@ static void mmpath_balancer_set_step(struct mmpath_balancer *b)
 		mmpath_sharer_restart(s);
 }
 
-/* Pages that the children with curves have among them, or could have */
+/* Pages to divide: those that the children with curves have together, or could have */
 static unsigned long mmpath_balancer_available(const struct mmpath_balancer *b)
 {
 	unsigned long limit = mmpath_limit(b->memcg), others = mmpath_usage(b->memcg), theirs = 0;
@@ -439,7 +441,7 @@ static void mmpath_balancer_epoch(struct mmpath_balancer *b)
 }
 
 /**
- * mmpath_balance_epoch() - set all targets anew, for curves have changed
+ * mmpath_balance_epoch() - set all targets by the curves of the last epoch
  *
  * Context: process; mmpath_memcg_mutex is held. Takes the locks of domains.
  */
@@ -452,7 +454,7 @@ void mmpath_balance_epoch(void)
 		mmpath_balancer_epoch(b);
 }
 
-/* Who takes part */
+/* Children that take part */
 
 static struct mmpath_balancer *mmpath_balancer_of(const struct mem_cgroup *memcg)
 {
@@ -461,9 +463,9 @@ static struct mmpath_balancer *mmpath_balancer_of(const struct mem_cgroup *memcg
 
 /**
  * mmpath_sharer_init() - prepare a cgroup to share in the memory of its parent
- * @s: what is to be known of it
- * @memcg: the cgroup; like @dom it stays until mmpath_sharer_leave()
- * @dom: has its curve
+ * @s: the sharer
+ * @memcg: the cgroup; must stay until mmpath_sharer_leave()
+ * @dom: domain with the curve of the cgroup; must stay until mmpath_sharer_leave()
  */
 void mmpath_sharer_init(struct mmpath_sharer *s, struct mem_cgroup *memcg,
 			struct mmpath_domain *dom)
@@ -476,11 +478,11 @@ void mmpath_sharer_init(struct mmpath_sharer *s, struct mem_cgroup *memcg,
 }
 
 /**
- * mmpath_sharer_join() - take part in balancing, if the parent is balanced
+ * mmpath_sharer_join() - let a cgroup take part in balancing, if its parent is balanced
  * @s: a cgroup with a curve
  *
- * Of more than MMPATH_MAX_SHARERS the last do not, until others have left: called again with
- * each sync. Context: mmpath_memcg_mutex is held.
+ * A parent has MMPATH_MAX_SHARERS at most. Others take part when some have left, because this is
+ * called again each epoch. Context: mmpath_memcg_mutex is held.
  */
 void mmpath_sharer_join(struct mmpath_sharer *s)
 {
@@ -503,10 +505,10 @@ static void mmpath_sharer_unlink(struct mmpath_sharer *s)
 }
 
 /**
- * mmpath_sharer_leave() - stop taking part in balancing
- * @s: who may be freed then
+ * mmpath_sharer_leave() - let a cgroup take part in balancing no more
+ * @s: the sharer; may be freed afterwards
  *
- * Context: may sleep, for reclaim that is looking at it; mmpath_memcg_mutex is held.
+ * Context: may sleep, to wait for reclaim that looks at @s; mmpath_memcg_mutex is held.
  */
 void mmpath_sharer_leave(struct mmpath_sharer *s)
 {
@@ -547,11 +549,11 @@ static void mmpath_balancer_destroy(struct mmpath_balancer *b)
 }
 
 /**
- * mmpath_set_balance() - set for what a cgroup's memory is divided among its children
+ * mmpath_set_balance() - set how the memory of a cgroup is divided among its children
  * @memcg: the cgroup
- * @mode: from now on
+ * @mode: the mode from now on
  *
- * Those with curves join when mmpath_sharer_join() is called for them. Context: may
+ * Children with curves join when mmpath_sharer_join() is called for them. Context: may
  * sleep; mmpath_memcg_mutex is held. Return: 0 or -ENOMEM.
  */
 int mmpath_set_balance(struct mem_cgroup *memcg, enum mmpath_balance mode)
@@ -572,7 +574,7 @@ int mmpath_set_balance(struct mem_cgroup *memcg, enum mmpath_balance mode)
 }
 
 /**
- * mmpath_balance_reap() - drop cgroups that are removed, or have lost their files
+ * mmpath_balance_reap() - drop cgroups that were removed, or have lost their files
  *
  * Context: may sleep; mmpath_memcg_mutex is held.
  */
@@ -586,11 +588,11 @@ void mmpath_balance_reap(void)
 			mmpath_balancer_destroy(b);
 }
 
-/* What people read */
+/* Files */
 
 /**
- * mmpath_balance_mode() - read what mmpath_set_balance() has set
- * @memcg: of this cgroup
+ * mmpath_balance_mode() - return the mode that mmpath_set_balance() has set
+ * @memcg: the cgroup
  *
  * Context: mmpath_memcg_mutex is held. Return: the mode.
  */
@@ -603,10 +605,10 @@ enum mmpath_balance mmpath_balance_mode(const struct mem_cgroup *memcg)
 
 /**
  * mmpath_show_balance_stat() - print the statistics of a balanced cgroup
- * @m: where to
- * @memcg: whose memory is divided
+ * @m: file to print to
+ * @memcg: the cgroup
  *
- * Context: mmpath_memcg_mutex is held. Return: 0, or -ENODATA if it is not.
+ * Context: mmpath_memcg_mutex is held. Return: 0, or -ENODATA if it is not balanced.
  */
 int mmpath_show_balance_stat(struct seq_file *m, const struct mem_cgroup *memcg)
 {
@@ -632,8 +634,8 @@ int mmpath_show_balance_stat(struct seq_file *m, const struct mem_cgroup *memcg)
 }
 
 /**
- * mmpath_show_target() - print the target of a cgroup, and what it rests on
- * @m: where to
+ * mmpath_show_target() - print the target of a cgroup, and the figures behind it
+ * @m: file to print to
  * @s: the cgroup
  *
  * Context: mmpath_memcg_mutex is held.
@@ -659,12 +661,12 @@ void mmpath_show_target(struct seq_file *m, const struct mmpath_sharer *s)
 }
 
 /**
- * mmpath_show_predictions() - print what curves have promised, and what came
- * @m: where to
- * @s: of this cgroup
+ * mmpath_show_predictions() - print predicted misses and measured refaults of a cgroup
+ * @m: file to print to
+ * @s: the cgroup
  *
- * Both in pages, over all epochs in which it had a target. Context: mmpath_memcg_mutex
- * is held.
+ * Both are pages, over all epochs in which the cgroup had a target. Context:
+ * mmpath_memcg_mutex is held.
  */
 void mmpath_show_predictions(struct seq_file *m, const struct mmpath_sharer *s)
 {
