@@ -107,7 +107,7 @@ void mmpath_share_hull(struct mmpath_share *s)
 }
 
 /**
- * mmpath_gives() - tell whether to reclaim from a cgroup that is above its target
+ * mmpath_is_far_above() - tell whether to reclaim from a cgroup that is above its target
  * @mine: pages of the cgroup above its target
  * @most: the most that any of its siblings, or itself, is above its target
  * @takes: pages that reclaim may take from the cgroup at once
@@ -118,7 +118,7 @@ void mmpath_share_hull(struct mmpath_share *s)
  *
  * Return: whether to reclaim from it; always true for the one with @most.
  */
-bool mmpath_gives(long mine, long most, long takes)
+bool mmpath_is_far_above(long mine, long most, long takes)
 {
 	return mine == most || (mine * 2 >= most && mine >= takes);
 }

@@ -761,7 +761,7 @@ u32 mmpath_divide(struct mmpath_share *const *shares, unsigned int nr,
 		  enum mmpath_balance mode, u32 total, u32 moves);
 u64 mmpath_share_rate(const struct mmpath_share *s, u32 steps);
 void mmpath_share_hull(struct mmpath_share *s);
-bool mmpath_gives(long mine, long most, long takes);
+bool mmpath_is_far_above(long mine, long most, long takes);
 
 /* "Recent" is about the last MMPATH_WINDOW epochs. Newer epochs count for more. */
 #define MMPATH_WINDOW_SHIFT	3
@@ -792,7 +792,7 @@ struct mmpath_pool {
 	struct mmpath_share share;
 	u64 window[2][MMPATH_STEPS + 1];	/* LRU and MRU, see mmpath_share_window() */
 	int score;
-	bool judged;
+	bool closed;
 };
 
 struct mmpath_pools {
@@ -822,8 +822,8 @@ int mmpath_pools_move(struct mmpath_pools *ps, u64 from, u64 to, u64 nr);
 int mmpath_pools_set_shift(struct mmpath_pools *ps, unsigned int shift);
 void mmpath_pools_refine(struct mmpath_pools *ps, unsigned int shift);
 void mmpath_pools_set_size(struct mmpath_pools *ps, u64 pages, u64 pab_pages);
-void mmpath_pools_judge(struct mmpath_pools *ps, u64 key, const struct mmpath_mrc *lru,
-			const struct mmpath_mrc *mru);
+void mmpath_pools_close_region(struct mmpath_pools *ps, u64 key, const struct mmpath_mrc *lru,
+			       const struct mmpath_mrc *mru);
 void mmpath_pools_close_epoch(struct mmpath_pools *ps);
 u64 mmpath_pool_has(const struct mmpath_pool *pool);
 u64 mmpath_pools_known(const struct mmpath_pools *ps);

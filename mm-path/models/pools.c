@@ -217,7 +217,7 @@ static s64 pool_excess(const struct mmpath_pool *pool)
 	return pool->target == U64_MAX ? 0 : (s64)(mmpath_pool_has(pool) - pool->target);
 }
 
-static bool pools_gives_before(const struct mmpath_pool *a, const struct mmpath_pool *b)
+static bool pools_victim_before(const struct mmpath_pool *a, const struct mmpath_pool *b)
 {
 	if (pool_excess(a) != pool_excess(b))
 		return pool_excess(a) > pool_excess(b);
@@ -237,7 +237,7 @@ bool mmpath_pools_victim(struct mmpath_pools *ps, u64 *page, u64 *key)
 	struct mmpath_pool *pool, *best = NULL;
 
 	list_for_each_entry(pool, &ps->list, node)
-		if (mmpath_pool_has(pool) && (!best || pools_gives_before(pool, best)))
+		if (mmpath_pool_has(pool) && (!best || pools_victim_before(pool, best)))
 			best = pool;
 	if (!best)
 		return false;
@@ -407,7 +407,7 @@ static void pool_choose(struct mmpath_pools *ps, struct mmpath_pool *pool,
 }
 
 /**
- * mmpath_pools_judge() - choose the policy of a region at the end of its epoch
+ * mmpath_pools_close_region() - choose the policy of a region at the end of its epoch
  * @ps: the pools
  * @key: key of the region; nothing is done if the region has no pool
  * @lru: curve of the region under LRU
@@ -415,8 +415,8 @@ static void pool_choose(struct mmpath_pools *ps, struct mmpath_pool *pool,
  *
  * Chooses the policy of the region (thesis 4.3.1, "Switching Replacement Policy").
  */
-void mmpath_pools_judge(struct mmpath_pools *ps, u64 key, const struct mmpath_mrc *lru,
-			const struct mmpath_mrc *mru)
+void mmpath_pools_close_region(struct mmpath_pools *ps, u64 key, const struct mmpath_mrc *lru,
+			       const struct mmpath_mrc *mru)
 {
 	struct mmpath_pool *pool = mmpath_pools_find(ps, key);
 
@@ -428,12 +428,12 @@ void mmpath_pools_judge(struct mmpath_pools *ps, u64 key, const struct mmpath_mr
 			    ps->step, 0);
 	mmpath_share_window(&pool->share, pool->window[pool->mru], pool->mru ? mru : lru,
 			    ps->step, 0);
-	pool->judged = true;
+	pool->closed = true;
 }
 
 static bool pool_gone(const struct mmpath_pools *ps, const struct mmpath_pool *pool)
 {
-	return pool != ps->old && !pool->judged && !mmpath_pool_has(pool);
+	return pool != ps->old && !pool->closed && !mmpath_pool_has(pool);
 }
 
 /* Set the bounds of a pool, see above. */
@@ -445,7 +445,7 @@ static void pool_set_bounds(const struct mmpath_pools *ps, struct mmpath_pool *p
 		memset(pool->share.lambda, 0, sizeof(pool->share.lambda));
 		pool->share.least = ps->crowded ? pools_to_steps(ps, has) : 0;
 	} else {
-		pool->share.least = pools_to_steps(ps, pool->judged ? min(has, ps->hirs) : has);
+		pool->share.least = pools_to_steps(ps, pool->closed ? min(has, ps->hirs) : has);
 	}
 	pool->share.most = MMPATH_STEPS;
 	if (pool->target == U64_MAX)
@@ -454,7 +454,7 @@ static void pool_set_bounds(const struct mmpath_pools *ps, struct mmpath_pool *p
 
 /**
  * mmpath_pools_close_epoch() - divide memory between the pools at the end of an epoch
- * @ps: the pools; mmpath_pools_judge() was called for all regions
+ * @ps: the pools; mmpath_pools_close_region() was called for all regions
  *
  * Thesis 4.3.1, "Allocating Memory to Regions".
  */
@@ -480,7 +480,7 @@ void mmpath_pools_close_epoch(struct mmpath_pools *ps)
 		      div64_u64(ps->size, ps->step), MOVES);
 	list_for_each_entry(pool, &ps->list, node) {
 		pool->target = pool->share.steps * ps->step;
-		pool->judged = false;
+		pool->closed = false;
 		pool_resize(ps, pool);
 	}
 }

@@ -108,10 +108,10 @@ static long mmpath_excess(const struct mmpath_sharer *s, struct mem_cgroup *asks
  * RCU keeps the cgroup of the task. Ignore the excess of a child that memory.min or memory.low
  * protects, so that the next child is considered.
  */
-static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
-						 struct mem_cgroup *target,
-						 struct mem_cgroup *memcg, long takes,
-						 bool urgent)
+static enum mmpath_balance_hint mmpath_balancer_hint(struct mmpath_balancer *b,
+						     struct mem_cgroup *target,
+						     struct mem_cgroup *memcg, long takes,
+						     bool urgent)
 {
 	struct mem_cgroup *asks = mem_cgroup_from_task(current);
 	long excess, most = 0, mine = 0;
@@ -129,20 +129,20 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
 	}
 	/* pages of a removed child belong to no child */
 	if (!most || !mem_cgroup_online(memcg))
-		return MMPATH_NO_VERDICT;
+		return MMPATH_HINT_NONE;
 	/* a child without a curve keeps what it has, but reclaim for itself does not skip it */
 	if (!of)
-		return asks && mem_cgroup_is_descendant(asks, memcg) ? MMPATH_NO_VERDICT :
-								       MMPATH_SPARED;
+		return asks && mem_cgroup_is_descendant(asks, memcg) ? MMPATH_HINT_NONE :
+								       MMPATH_HINT_SKIP;
 	if (READ_ONCE(of->target) == PAGE_COUNTER_MAX)
-		return MMPATH_NO_VERDICT;
+		return MMPATH_HINT_NONE;
 	if (urgent && memcg == of->memcg && mine == most)
 		atomic_inc(&of->refused);
-	return mmpath_gives(mine, most, takes) ? MMPATH_CHOSEN : MMPATH_SPARED;
+	return mmpath_is_far_above(mine, most, takes) ? MMPATH_HINT_RECLAIM : MMPATH_HINT_SKIP;
 }
 
 /**
- * mmpath_judge() - decide whether reclaim skips a cgroup
+ * __mmpath_balance_hint() - decide whether reclaim skips a cgroup
  * @target: cgroup that is reclaimed
  * @memcg: @target or a descendant of it
  * @takes: pages that reclaim may take from @memcg at once
@@ -150,20 +150,20 @@ static enum mmpath_verdict mmpath_balancer_judge(struct mmpath_balancer *b,
  *	failure of the one that is furthest above
  *
  * Context: reclaim. Waits for nothing.
- * Return: MMPATH_SPARED: skip it; MMPATH_CHOSEN: reclaim from it before others; or
- *	MMPATH_NO_VERDICT.
+ * Return: MMPATH_HINT_SKIP: skip it; MMPATH_HINT_RECLAIM: reclaim from it before others; or
+ *	MMPATH_HINT_NONE.
  */
-enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *memcg,
-				 unsigned long takes, bool urgent)
+enum mmpath_balance_hint __mmpath_balance_hint(struct mem_cgroup *target, struct mem_cgroup *memcg,
+					       unsigned long takes, bool urgent)
 {
-	enum mmpath_verdict verdict = MMPATH_NO_VERDICT, one;
+	enum mmpath_balance_hint hint = MMPATH_HINT_NONE, one;
 	struct mem_cgroup *above;
 	struct mmpath_balancer *b;
 	int idx;
 
 	/* reclaim of the whole machine, or of a node, is not about the limit of a cgroup */
 	if (mem_cgroup_is_root(target))
-		return verdict;
+		return hint;
 	idx = srcu_read_lock(&mmpath_balance_srcu);
 	for (above = memcg; above && above != target; ) {
 		above = parent_mem_cgroup(above);
@@ -171,12 +171,12 @@ enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *m
 		if (!b)
 			continue;
 		rcu_read_lock();
-		one = mmpath_balancer_judge(b, target, memcg, takes, urgent);
-		verdict = max(verdict, one);
+		one = mmpath_balancer_hint(b, target, memcg, takes, urgent);
+		hint = max(hint, one);
 		rcu_read_unlock();
 	}
 	srcu_read_unlock(&mmpath_balance_srcu, idx);
-	return verdict;
+	return hint;
 }
 
 bool __mmpath_skips(struct mem_cgroup *target, struct mem_cgroup *memcg, int priority,
@@ -184,8 +184,10 @@ bool __mmpath_skips(struct mem_cgroup *target, struct mem_cgroup *memcg, int pri
 {
 	unsigned long takes = mmpath_usage(memcg) >> priority;
 
-	return mmpath_judge(target ?: root_mem_cgroup, memcg, takes, urgent) == MMPATH_SPARED &&
-	       !urgent;
+	enum mmpath_balance_hint hint = __mmpath_balance_hint(target ?: root_mem_cgroup, memcg,
+							      takes, urgent);
+
+	return hint == MMPATH_HINT_SKIP && !urgent;
 }
 
 /* Epochs */

@@ -60,11 +60,11 @@ struct mmpath_sharer {
 /* protected.c */
 bool mmpath_protected(struct mem_cgroup *memcg, struct mem_cgroup *target);
 
-/* In this order: of two verdicts the later one counts. */
-enum mmpath_verdict {
-	MMPATH_NO_VERDICT,
-	MMPATH_CHOSEN,
-	MMPATH_SPARED,
+/* What reclaim does with a cgroup. Of two hints the greater one counts. */
+enum mmpath_balance_hint {
+	MMPATH_HINT_NONE,
+	MMPATH_HINT_RECLAIM,
+	MMPATH_HINT_SKIP,
 };
 
 #ifdef CONFIG_MMPATH_BALANCE
@@ -80,13 +80,15 @@ enum mmpath_balance mmpath_balance_mode(const struct mem_cgroup *memcg);
 int mmpath_show_balance_stat(struct seq_file *m, const struct mem_cgroup *memcg);
 void mmpath_show_target(struct seq_file *m, const struct mmpath_sharer *s);
 void mmpath_show_predictions(struct seq_file *m, const struct mmpath_sharer *s);
-enum mmpath_verdict mmpath_judge(struct mem_cgroup *target, struct mem_cgroup *memcg,
-				 unsigned long takes, bool urgent);
+enum mmpath_balance_hint __mmpath_balance_hint(struct mem_cgroup *target, struct mem_cgroup *memcg,
+					       unsigned long takes, bool urgent);
 
-static inline enum mmpath_verdict mmpath_verdict(struct mem_cgroup *target,
-						 struct mem_cgroup *memcg)
+static inline enum mmpath_balance_hint mmpath_balance_hint(struct mem_cgroup *target,
+							   struct mem_cgroup *memcg)
 {
-	return mmpath_balancing() ? mmpath_judge(target, memcg, 0, false) : MMPATH_NO_VERDICT;
+	if (!mmpath_balancing())
+		return MMPATH_HINT_NONE;
+	return __mmpath_balance_hint(target, memcg, 0, false);
 }
 #else
 static inline void mmpath_sharer_init(struct mmpath_sharer *s, struct mem_cgroup *memcg,
@@ -98,10 +100,10 @@ static inline void mmpath_balance_reap(void) { }
 static inline void mmpath_show_predictions(struct seq_file *m,
 					   const struct mmpath_sharer *s) { }
 
-static inline enum mmpath_verdict mmpath_verdict(struct mem_cgroup *target,
-						 struct mem_cgroup *memcg)
+static inline enum mmpath_balance_hint mmpath_balance_hint(struct mem_cgroup *target,
+							   struct mem_cgroup *memcg)
 {
-	return MMPATH_NO_VERDICT;
+	return MMPATH_HINT_NONE;
 }
 #endif
 

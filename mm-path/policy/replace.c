@@ -406,25 +406,25 @@ static bool mmpath_kernels_turn(struct mmpath_replacer *r, struct mmpath_want *w
 
 /* Which part of the pages that reclaim looks at does a replacer know? */
 enum mmpath_relation {
-	MMPATH_STRANGER,	/* none, or reclaim must skip them */
-	MMPATH_BELOW,		/* some, in a descendant of the cgroup that is reclaimed */
-	MMPATH_OWN,		/* all of them, or those that reclaim takes before others */
+	MMPATH_RELATION_NONE,	/* none, or reclaim must skip them */
+	MMPATH_RELATION_BELOW,	/* some, in a descendant of the cgroup that is reclaimed */
+	MMPATH_RELATION_OWN,	/* all of them, or those that reclaim takes before others */
 };
 
 static enum mmpath_relation mmpath_relation(const struct mmpath_replacer *r,
 					    struct mem_cgroup *memcg)
 {
 	if (mem_cgroup_is_descendant(memcg, r->memcg))
-		return MMPATH_OWN;
+		return MMPATH_RELATION_OWN;
 	if (!mem_cgroup_is_descendant(r->memcg, memcg) || mmpath_protected(r->memcg, memcg))
-		return MMPATH_STRANGER;
-	switch (mmpath_verdict(memcg, r->memcg)) {
-	case MMPATH_SPARED:
-		return MMPATH_STRANGER;
-	case MMPATH_CHOSEN:
-		return MMPATH_OWN;
+		return MMPATH_RELATION_NONE;
+	switch (mmpath_balance_hint(memcg, r->memcg)) {
+	case MMPATH_HINT_SKIP:
+		return MMPATH_RELATION_NONE;
+	case MMPATH_HINT_RECLAIM:
+		return MMPATH_RELATION_OWN;
 	default:
-		return MMPATH_BELOW;
+		return MMPATH_RELATION_BELOW;
 	}
 }
 
@@ -468,7 +468,7 @@ static void mmpath_count_below(struct mmpath_want *w, struct mmpath_subtree *bel
 static unsigned long mmpath_get(struct mmpath_replacer *r, struct mmpath_want *w,
 				unsigned int fill, unsigned long nr)
 {
-	unsigned long freed = mmpath_supply(r, w, nr), before, now;
+	unsigned long freed = mmpath_reserve_free(r, w, nr), before, now;
 
 	if (!fill || freed >= nr || !READ_ONCE(r->known))
 		return freed;
@@ -478,7 +478,7 @@ static unsigned long mmpath_get(struct mmpath_replacer *r, struct mmpath_want *w
 		if (w->memcg || num_online_nodes() == 1)
 			freed += now;
 		if (freed < nr)
-			freed += mmpath_supply(r, w, nr - freed);
+			freed += mmpath_reserve_free(r, w, nr - freed);
 	} while (freed < nr && freed > before);
 	return freed;
 }
@@ -493,11 +493,11 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mmpath_want *w
 {
 	struct mem_cgroup *target = w->memcg ?: root_mem_cgroup;
 	enum mmpath_relation relation = mmpath_relation(r, target);
-	bool own = relation == MMPATH_OWN, further_below, may_fill;
+	bool own = relation == MMPATH_RELATION_OWN, further_below, may_fill;
 	unsigned int want = READ_ONCE(r->target);
 	unsigned long freed = 0;
 
-	if (relation == MMPATH_STRANGER || mmpath_is_elsewhere(r, w))
+	if (relation == MMPATH_RELATION_NONE || mmpath_is_elsewhere(r, w))
 		return 0;
 	/* the limit of a descendant: the policy's oldest pages are most likely in other cgroups */
 	further_below = target != r->memcg && mem_cgroup_is_descendant(target, r->memcg);
@@ -800,7 +800,7 @@ static void mmpath_replace_pools_refine(struct mmpath_policy *p, unsigned int sh
 static void mmpath_replace_pools_close_region(struct mmpath_policy *p, u64 region,
 					      const struct mmpath_models *models)
 {
-	mmpath_pools_judge(mmpath_pools_of(p), region, &models->lru_mrc, &models->mru_mrc);
+	mmpath_pools_close_region(mmpath_pools_of(p), region, &models->lru_mrc, &models->mru_mrc);
 }
 
 static void mmpath_replace_pools_close_epoch(struct mmpath_policy *p)

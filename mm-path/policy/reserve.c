@@ -4,8 +4,8 @@
  * written to swap, and put into the reserve. From there it is freed. replace.c chooses the
  * victims, and when this happens.
  *
- *	mmpath_push_out():  page -> unmapped, written to swap -> reserve
- *	mmpath_supply():    reserve -> freed
+ *	mmpath_push_out():	page -> unmapped, written to swap -> reserve
+ *	mmpath_reserve_free():	reserve -> freed
  *
  * The reserve holds swap entries, and no references to the pages. Meanwhile an entry may have
  * been freed, or used for another page. So a page that is found by an entry is checked like
@@ -149,7 +149,7 @@ static void mmpath_count_steal(struct mem_cgroup *memcg, bool global, unsigned l
 }
 
 /**
- * mmpath_supply() - free pages of the reserve
+ * mmpath_reserve_free() - free pages of the reserve
  * @r: replacer that has the reserve
  * @w: request of reclaim
  * @nr: number of pages to free
@@ -158,7 +158,8 @@ static void mmpath_count_steal(struct mem_cgroup *memcg, bool global, unsigned l
  * again. Waits for no lock except the reserve's.
  * Return: number of pages freed.
  */
-unsigned long mmpath_supply(struct mmpath_replacer *r, struct mmpath_want *w, unsigned long nr)
+unsigned long mmpath_reserve_free(struct mmpath_replacer *r, struct mmpath_want *w,
+				  unsigned long nr)
 {
 	struct mem_cgroup *of = r->memcg;
 	unsigned long taken, freed;
@@ -235,8 +236,8 @@ static unsigned long mmpath_addr(u64 page)
 }
 
 /* Isolate @folio. Returns why not, or NR_MMPATH_REPLACE_COUNTS if it was isolated. */
-static enum mmpath_replace_count mmpath_refuse(const struct mmpath_replacer *r,
-					       struct folio *folio)
+static enum mmpath_replace_count mmpath_isolate_folio(const struct mmpath_replacer *r,
+						      struct folio *folio)
 {
 	if (!folio_test_anon(folio))
 		return MMPATH_REFUSED_FILE;
@@ -267,14 +268,14 @@ static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long addr, struct vm_are
 	return *vma && !is_vm_hugetlb_page(*vma) ? mmpath_find_pmd(mm, addr) : NULL;
 }
 
-/* Isolate the page that @pte maps, and add it to @folios. Returns the same as mmpath_refuse(). */
+/* Isolate the page that @pte maps, and add it to @folios. Returns as mmpath_isolate_folio(). */
 static enum mmpath_replace_count mmpath_isolate_pte(struct mmpath_replacer *r,
 						    struct vm_area_struct *vma,
 						    unsigned long addr, pte_t pte,
 						    struct list_head *folios)
 {
 	struct folio *folio = pte_present(pte) ? vm_normal_folio(vma, addr, pte) : NULL;
-	enum mmpath_replace_count why = folio ? mmpath_refuse(r, folio) : MMPATH_GONE;
+	enum mmpath_replace_count why = folio ? mmpath_isolate_folio(r, folio) : MMPATH_GONE;
 
 	if (why != NR_MMPATH_REPLACE_COUNTS)
 		return why;
@@ -328,7 +329,7 @@ static pte_t mmpath_pte(struct mm_struct *mm, unsigned long addr)
 }
 
 /* Put a victim that was written into the reserve. Returns false if the page is still mapped. */
-static bool mmpath_settle(struct mmpath_replacer *r, pte_t pte)
+static bool mmpath_check_victim(struct mmpath_replacer *r, pte_t pte)
 {
 	struct folio *folio;
 	swp_entry_t entry;
@@ -395,14 +396,15 @@ static void mmpath_isolate_batch(struct mmpath_replacer *r, struct mmpath_batch 
 	mmpath_visit_end(&v);
 }
 
-static void mmpath_settle_batch(struct mmpath_replacer *r, struct mmpath_batch *b)
+static void mmpath_check_batch(struct mmpath_replacer *r, struct mmpath_batch *b)
 {
 	struct mmpath_visit v = { };
 	unsigned int i;
 
 	for (i = 0; i < b->nr; i++)
 		if (b->tried[i] && mmpath_visit(&v, b->page[i]) == NR_MMPATH_REPLACE_COUNTS)
-			b->kept[i] = !mmpath_settle(r, mmpath_pte(v.mm, mmpath_addr(b->page[i])));
+			b->kept[i] = !mmpath_check_victim(r, mmpath_pte(v.mm,
+									mmpath_addr(b->page[i])));
 	mmpath_visit_end(&v);
 }
 
@@ -425,6 +427,6 @@ unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b)
 	tried = list_count_nodes(&folios);
 	freed = reclaim_pages(&folios);
 	mmpath_count_steal(r->memcg, false, tried, freed);
-	mmpath_settle_batch(r, b);
+	mmpath_check_batch(r, b);
 	return freed;
 }

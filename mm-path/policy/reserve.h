@@ -142,7 +142,8 @@ struct mmpath_want {
 	unsigned int turns;
 };
 
-unsigned long mmpath_supply(struct mmpath_replacer *r, struct mmpath_want *w, unsigned long nr);
+unsigned long mmpath_reserve_free(struct mmpath_replacer *r, struct mmpath_want *w,
+				  unsigned long nr);
 unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b);
 
 #endif /* _MM_PATH_RESERVE_H */

@@ -281,7 +281,8 @@ static void region_epoch(struct by_region *r)
 	mmpath_for_each_region(&r->rs, i, region) {
 		m = region->models;
 		if (m)
-			mmpath_pools_judge(&r->pools, 1 + region->id, &m->lru_mrc, &m->mru_mrc);
+			mmpath_pools_close_region(&r->pools, 1 + region->id, &m->lru_mrc,
+						  &m->mru_mrc);
 	}
 	mmpath_pools_close_epoch(&r->pools);
 	r->us = 0;

@@ -481,17 +481,17 @@ static void test_window(void **state)
 }
 
 /* Who has most does in any case; others if it is near to that, and leaves them their targets. */
-static void test_gives(void **state)
+static void test_far_above(void **state)
 {
 	(void)state;
-	assert_true(mmpath_gives(100, 100, 0));
-	assert_true(mmpath_gives(1, 1, 4096));
-	assert_true(mmpath_gives(50, 100, 0));
-	assert_false(mmpath_gives(49, 100, 0));
-	assert_true(mmpath_gives(81, 100, 81));
-	assert_false(mmpath_gives(81, 100, 82));
-	assert_false(mmpath_gives(0, 100, 0));
-	assert_false(mmpath_gives(-4096, 1, 0));
+	assert_true(mmpath_is_far_above(100, 100, 0));
+	assert_true(mmpath_is_far_above(1, 1, 4096));
+	assert_true(mmpath_is_far_above(50, 100, 0));
+	assert_false(mmpath_is_far_above(49, 100, 0));
+	assert_true(mmpath_is_far_above(81, 100, 81));
+	assert_false(mmpath_is_far_above(81, 100, 82));
+	assert_false(mmpath_is_far_above(0, 100, 0));
+	assert_false(mmpath_is_far_above(-4096, 1, 0));
 }
 
 int main(void)
@@ -510,7 +510,7 @@ int main(void)
 		cmocka_unit_test(test_flat),
 		cmocka_unit_test(test_hull),
 		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_gives),
+		cmocka_unit_test(test_far_above),
 	};
 
 	cmocka_set_test_filter(getenv("UNIT_FILTER"));

@@ -66,12 +66,12 @@ static void close_slope(struct mmpath_mrc *m, s64 end)
 }
 
 /* An epoch of region 1 with so many misses that one of both policies has not */
-static void judge(struct fixture *f, u32 misses, bool mru_is_better)
+static void close_region(struct fixture *f, u32 misses, bool mru_is_better)
 {
 	close_epoch(&f->loop, 2 * LOOP, misses);
 	close_epoch(&f->near, 0, misses);
-	mmpath_pools_judge(&f->ps, 1, mru_is_better ? &f->loop : &f->near,
-			   mru_is_better ? &f->near : &f->loop);
+	mmpath_pools_close_region(&f->ps, 1, mru_is_better ? &f->loop : &f->near,
+				  mru_is_better ? &f->near : &f->loop);
 }
 
 static void fill(struct fixture *f, u64 key, u64 first, u64 nr)
@@ -98,12 +98,12 @@ static void test_switch(void **state)
 	fill(&f, 1, FIRST, 500);
 	for (i = 0; i < 4; i++) {
 		assert_false(is_mru(&f));
-		judge(&f, 100, true);
+		close_region(&f, 100, true);
 	}
 	assert_true(is_mru(&f));
 	for (i = 0; i < 4; i++) {
 		assert_true(is_mru(&f));
-		judge(&f, 100, false);
+		close_region(&f, 100, false);
 	}
 	assert_false(is_mru(&f));
 	assert_same(f.ps.switches, 2);
@@ -121,16 +121,16 @@ static void test_no_flapping(void **state)
 	fixture_init(&f, 0);
 	fill(&f, 1, FIRST, 500);
 	for (i = 0; i < 50; i++)
-		judge(&f, 100, i % 2);
+		close_region(&f, 100, i % 2);
 	assert_same(f.ps.switches, 0);
 	/* nor for what is as good */
 	for (i = 0; i < 10; i++) {
 		close_epoch(&f.loop, 2 * LOOP, 100);
-		mmpath_pools_judge(&f.ps, 1, &f.loop, &f.loop);
+		mmpath_pools_close_region(&f.ps, 1, &f.loop, &f.loop);
 	}
 	assert_false(is_mru(&f));
 	/* of a region that is not known */
-	mmpath_pools_judge(&f.ps, 99, &f.loop, &f.near);
+	mmpath_pools_close_region(&f.ps, 99, &f.loop, &f.near);
 	fixture_destroy(&f);
 }
 
@@ -144,16 +144,16 @@ static void test_few_misses(void **state)
 	fixture_init(&f, 0);
 	fill(&f, 1, FIRST, 500);
 	for (i = 0; i < 10; i++)
-		judge(&f, 30, true);
+		close_region(&f, 30, true);
 	assert_false(is_mru(&f));
 	fixture_destroy(&f);
 	fixture_init(&f, 5);
 	fill(&f, 1, FIRST, 500);
 	for (i = 0; i < 10; i++)
-		judge(&f, 7 * 32, true);
+		close_region(&f, 7 * 32, true);
 	assert_false(is_mru(&f));
 	for (i = 0; i < 10; i++)
-		judge(&f, 9 * 32, true);
+		close_region(&f, 9 * 32, true);
 	assert_true(is_mru(&f));
 	fixture_destroy(&f);
 }
@@ -236,8 +236,8 @@ static void test_divide_regions(void **state)
 	for (i = 0; i < 40; i++) {
 		close_slope(&f.loop, MEMORY);
 		mmpath_mrc_close_epoch(&flat);
-		mmpath_pools_judge(&f.ps, 1, &f.loop, &f.loop);
-		mmpath_pools_judge(&f.ps, 2, &flat, &flat);
+		mmpath_pools_close_region(&f.ps, 1, &f.loop, &f.loop);
+		mmpath_pools_close_region(&f.ps, 2, &flat, &flat);
 		mmpath_pools_close_epoch(&f.ps);
 		assert_true(a->target + b->target <= MEMORY + 16);
 	}
@@ -251,9 +251,9 @@ static void test_divide_regions(void **state)
 	assert_true(f.ps.step < step);
 	/* much less memory: nobody is to have more than there is */
 	mmpath_mrc_close_epoch(&flat);
-	mmpath_pools_judge(&f.ps, 2, &flat, &flat);
+	mmpath_pools_close_region(&f.ps, 2, &flat, &flat);
 	close_slope(&f.loop, MEMORY);
-	mmpath_pools_judge(&f.ps, 1, &f.loop, &f.loop);
+	mmpath_pools_close_region(&f.ps, 1, &f.loop, &f.loop);
 	mmpath_pools_close_epoch(&f.ps);
 	assert_in_range(a->target, 300, MEMORY * 9 / 20 - 64);
 	assert_true(a->target + b->target <= MEMORY * 9 / 20);
@@ -262,7 +262,7 @@ static void test_divide_regions(void **state)
 	mmpath_pools_set_size(&f.ps, MEMORY, 64);
 	for (i = 0; i < 40; i++) {
 		close_epoch(&f.loop, 800, 5000);
-		mmpath_pools_judge(&f.ps, 1, &f.loop, &f.loop);
+		mmpath_pools_close_region(&f.ps, 1, &f.loop, &f.loop);
 		mmpath_pools_close_epoch(&f.ps);
 	}
 	assert_in_range(b->target, 490, 510);
@@ -302,7 +302,7 @@ static void epoch(struct fixture *f)
 	mmpath_for_each_region(&f->rs, i, region) {
 		m = region->models;
 		if (m)
-			mmpath_pools_judge(&f->ps, region->id, &m->lru_mrc, &m->mru_mrc);
+			mmpath_pools_close_region(&f->ps, region->id, &m->lru_mrc, &m->mru_mrc);
 	}
 	mmpath_pools_close_epoch(&f->ps);
 }
@@ -346,7 +346,7 @@ static void test_old(void **state)
 	assert_same(mmpath_pool_has(mmpath_pools_find(&f.ps, 1)), 100);
 	for (i = 0; i < 80; i++) {
 		close_epoch(&f.near, 900, 5000);
-		mmpath_pools_judge(&f.ps, 1, &f.near, &f.near);
+		mmpath_pools_close_region(&f.ps, 1, &f.near, &f.near);
 		mmpath_pools_close_epoch(&f.ps);
 	}
 	assert_true(mmpath_pools_find(&f.ps, MMPATH_POOL_OLD)->target < 100);
@@ -373,7 +373,7 @@ static void test_crowd(void **state)
 	assert_same(mmpath_pools_known(&f.ps), 990);
 	for (i = 0; i < 40; i++) {
 		close_slope(&f.near, 4 * MEMORY);
-		mmpath_pools_judge(&f.ps, 1, &f.near, &f.near);
+		mmpath_pools_close_region(&f.ps, 1, &f.near, &f.near);
 		mmpath_pools_close_epoch(&f.ps);
 	}
 	assert_true(mmpath_pools_find(&f.ps, 1)->target > 1000);
@@ -434,7 +434,7 @@ static void random_changes(bool fail)
 				mmpath_pools_refine(&f.ps, shift);
 			break;
 		case 4:
-			judge(&f, 1000, rng_below(&f.r, 2));
+			close_region(&f, 1000, rng_below(&f.r, 2));
 			mmpath_pools_close_epoch(&f.ps);
 			break;
 		default:
