@@ -304,7 +304,7 @@ static void test_files(void)
 	       path_true(!path_cg_slurp(cg, "memory.path.target"));
 	path_track(cg, true);
 	ksft_test_result(good && shows(cg, "memory.path.target", "target max\n"),
-			 "who is not tracked has neither weight nor target\n");
+			 "a cgroup that is not tracked has neither weight nor target\n");
 	good = shows(cg, "memory.path.weight", "100\n") &&
 	       path_eq(path_cg_write(cg, "memory.path.weight", "50"), 0) &&
 	       refuses(cg, "memory.path.weight", numbers, -EINVAL) &&
@@ -368,11 +368,11 @@ static void test_targets(void)
 	path_track(f.b, false);
 	ksft_test_result(good && path_eq(target(f.b), -1) && path_true(wait_epochs(&f, 2)) &&
 			 path_gt(target(f.a), 0) && path_eq(stat_of(&f, "children"), 1),
-			 "who is not tracked any more is left out\n");
+			 "a child that is not tracked any more is left out\n");
 	ksft_test_result(path_true(balance(&f, "none")) && path_eq(target(f.a), -2) &&
 			 path_true(!path_cg_slurp(f.top, "memory.path.balance_stat")),
 			 "and none restores all at once\n");
-	ksft_test_result(finish(pid, 2), "nobody has noticed\n");
+	ksft_test_result(finish(pid, 2), "the programs have not noticed\n");
 	family_remove(&f);
 }
 
@@ -508,7 +508,7 @@ static void test_spared_before_low(void)
 	good &= path_eq(key(f.b, "memory.events", "low"), 0);
 	good &= path_le(in_memory(&clean), 1024 - 256);
 	ksft_test_result(finish(pid, 3) && good,
-			 "a spared cgroup is reclaimed before memory.low of another\n");
+			 "a skipped cgroup is reclaimed before memory.low of another\n");
 	path_cg_remove(c);
 	family_remove(&f);
 }
@@ -520,7 +520,7 @@ static void test_spared_before_low(void)
 static void test_protected_excess(void)
 {
 	struct job first = { 4096 }, second = { 512 };
-	struct clean gives = { 512 }, spared = { 512, .from = 512 };
+	struct clean gives = { 512 }, skipped = { 512, .from = 512 };
 	struct family f;
 	pid_t pid[4];
 	char *c, *d;
@@ -535,17 +535,17 @@ static void test_protected_excess(void)
 	pid[0] = path_spawn(f.a, hold, &first);
 	pid[1] = path_spawn(f.b, hold, &second);
 	pid[2] = path_spawn(c, hold_clean, &gives);
-	pid[3] = path_spawn(d, hold_clean, &spared);
+	pid[3] = path_spawn(d, hold_clean, &skipped);
 	path_track(d, false);
 	good = path_true(wait_ready(4)) && path_true(balance(&f, "fair")) &&
 	       path_true(wait_excess(&f, f.a, 3 * (long long)MIB)) &&
 	       path_true(wait_excess(&f, c, (long long)MIB));
 	ksft_print_msg("%lld and %lld more than their targets\n", excess(f.a), excess(c));
 	good &= path_lt(2 * excess(c), excess(f.a)) && path_eq(in_memory(&gives), 512) &&
-		path_eq(in_memory(&spared), 512);
+		path_eq(in_memory(&skipped), 512);
 	good &= reclaim_clean(&f, "256K");
 	good &= path_le(in_memory(&gives), 512 - 64);
-	good &= path_eq(in_memory(&spared), 512);
+	good &= path_eq(in_memory(&skipped), 512);
 	ksft_test_result(finish(pid, 4) && good,
 			 "excess that memory.low keeps does not hide that of others\n");
 	path_cg_remove(d);
@@ -656,7 +656,7 @@ static void test_no_swap(void)
 	ksft_test_result(good && path_true(off) &&
 			 path_eq(key(f.b, "memory.events", "oom_kill"), 1) &&
 			 path_eq(key(f.a, "memory.events", "oom_kill"), 0),
-			 "without swap, who needs more than there is gets killed, once\n");
+			 "without swap, a program that needs too much is killed, once\n");
 	path_set("epoch_ms", EPOCH_MS);
 	path_swap_restore();
 	family_remove(&f);
@@ -742,7 +742,7 @@ static void test_new(void)
 	ksft_print_msg("targets %lld, %lld, %lld\n", first[0], first[1], then);
 	good &= path_eq(first[0], -2) && path_gt(first[1], 0) && path_gt(then, 0);
 	ksft_test_result(finish(&pid, 1) && good,
-			 "who is new has a target only if something is promised\n");
+			 "a new child has a target in sla, and not in throughput\n");
 	path_set("epoch_ms", EPOCH_MS);
 	family_remove(&f);
 }
@@ -794,7 +794,7 @@ static void test_untracked(void)
 	family_remove(&f);
 }
 
-/* A child whose curve says that it needs nearly no memory, but that has refaults all the time. */
+/* The curve of a child says that it needs nearly no memory, but it has refaults all the time. */
 static void test_wrong_curve(void)
 {
 	struct job liar = { 1200, .told = 16 }, honest = { 2400 };
@@ -899,7 +899,7 @@ static void test_worth(void)
 	ksft_test_result(path_true(none.good) && path_true(o.good) && path_gt(none.back[0], 1000) &&
 			 path_lt(o.back[0] * 4, none.back[0]) &&
 			 path_lt(o.back[1] * 9, none.back[1] * 10),
-			 "throughput: who can use memory has it\n");
+			 "throughput: the child that can use memory has it\n");
 	ksft_test_result(path_gt(o.measured, 1000) && path_true(alike(o.predicted, o.measured, 25)),
 			 "and what was predicted comes true\n");
 	none = run_pair("none", &large, &small, NULL, NULL);
@@ -914,7 +914,7 @@ static void test_worth(void)
 	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
 	ksft_test_result(path_true(o.good) && path_gt(rate(&o, 0), 100) &&
 			 path_true(alike(3 * rate(&o, 0), rate(&o, 1), 20)),
-			 "fair: a third for who weighs three times as much\n");
+			 "fair: a third of the rate for three times the weight\n");
 	o = run_pair("sla", &medium, &small, "memory.path.sla", "4000");
 	ksft_print_msg("rates %lld and %lld\n", rate(&o, 0), rate(&o, 1));
 	ksft_test_result(path_true(o.good) && path_lt(rate(&o, 0), 4400),
@@ -923,7 +923,7 @@ static void test_worth(void)
 	ksft_test_result(path_true(o.good) && path_lt(rate(&o, 0), 100), "sla: none at all\n");
 	o = run_pair("fair", &tiny, &tiny, NULL, NULL);
 	ksft_test_result(path_true(o.good) && path_lt(o.back[0] + o.back[1], 100),
-			 "who fits has all he needs\n");
+			 "children that fit have all they need\n");
 }
 
 /* All at once */
