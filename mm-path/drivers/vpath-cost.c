@@ -330,9 +330,9 @@ static unsigned int vpath_finer(struct vpath_ctx *v, u64 cost_ns, u64 records, u
 }
 
 /*
- * The shift to use after some epochs within the target. Choose the finest sample whose cost is
- * expected to stay below what is aimed at. For a curve alone choose a coarser one, if the cost is
- * above that and the coarser sample still says enough. The choice depends on the cost alone, and
+ * The shift to use after some epochs within the target. Choose the finest sample that is expected
+ * to cost less than what is aimed at. For a curve alone choose a coarser one, if the cost is above
+ * that and the coarser sample still says enough. The choice depends on the cost alone, and
  * not on the samples before, except for a hysteresis of a tenth that keeps it from going back and
  * forth.
  */

@@ -114,8 +114,8 @@ static struct vpath vpath = {
  * @context: number of the context that the unit was told last
  * @shift: the unit logs one page in 2^shift of that context
  * @resting: the unit logs nothing for now
- * @passed: accesses that got past all stages of the unit and were counted for a context
- * @unlogged: number of those in @passed that were not logged
+ * @passed: accesses that had got past all stages of the unit when they were counted last
+ * @unlogged: number of the accesses in @passed that were not logged
  * @poll_at: number of records in the log at which the tick starts a drain, 0: never
  * @work: drains when the current task returns to user space; .next is @work itself when idle
  */
@@ -278,7 +278,7 @@ static const struct vpath_record *vpath_oldest(const struct vpath_log *log)
 }
 
 /*
- * Return the log whose next record is the oldest. Up to the stamp @limit its records are older
+ * Return the log that has the oldest next record. Up to the stamp @limit its records are older
  * than those of all other logs.
  */
 static struct vpath_log *vpath_first(u32 *limit)

@@ -37,7 +37,7 @@
  *	lead(p) = max(0, lead(p) + misses(u) - misses(p) - margin)
  *						margin: 1/16 of the misses of LRU
  *
- * The first policy whose lead is half of memory is used from then on. A switch may cost as many
+ * The first policy with a lead of half of memory is used from then on. A switch may cost as many
  * misses, until the pages that are worth keeping are back. (This is Page's test, Biometrika
  * 1954: the margin keeps differences by chance from adding up. With a small sample chance does
  * more, so the lead must be 32 sampled pages at least.) After a switch all leads begin at 0.

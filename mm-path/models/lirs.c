@@ -30,7 +30,7 @@
  * What if the guess is wrong, as when a program goes on to other pages? Then old LIR
  * pages take up memory. But the age of b grows with each page touched, so the first
  * new page that is touched twice takes the place of b, the second that of the next
- * LIR page, and so forth. LIRS does not recognize pages whose distance is greater than
+ * LIR page, and so forth. LIRS does not recognize pages with distances greater than
  * memory, its ghosts and the age of the LIR pages allow. Then it keeps the pages it has.
  *
  * Other policies
@@ -504,8 +504,8 @@ static void lirs_leave_memory(struct mmpath_lirs *l, u32 place)
 /**
  * mmpath_lirs_victim() - choose the next victim, which leaves memory
  * @l: the model
- * @page: returns the number of the page: the last of Q, or if Q is empty the LIR page whose
- *	last touch is longest ago
+ * @page: returns the number of the page: the last of Q, or if Q is empty the LIR page that
+ *	was not touched for longest
  *
  * Return: false if no page is in memory.
  */

@@ -80,9 +80,9 @@ static inline u64 mmpath_mul_div(u64 a, u64 b, u64 c)
 }
 
 /*
- * Spatial sampling. SHARDS (Waldspurger et al., FAST'15) keeps the pages
- * whose hash is below a threshold. We keep exactly one page in each aligned
- * block of 2^shift pages, chosen by hash: the rate is exact, a sampled page is
+ * Spatial sampling. SHARDS (Waldspurger et al., FAST'15) keeps the pages with
+ * hashes below a threshold. Here exactly one page is kept in each aligned block
+ * of 2^shift pages, chosen by hash. So the rate is exact, a sampled page is
  * named by its block number without gaps, the sampled page of a block is
  * computed and not searched, and the sample at shift + 1 is a subset of that
  * at shift. See mmpath_sampled() and mmpath_sample_of_block().

@@ -391,9 +391,9 @@ void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen
  * touch of the page was before the burst. Such accesses are taken to be like those that were
  * counted; or if none were, like those of the epoch before, see mmpath_unseen_close(). First
  * touches are not scaled: a page has only one, and one in a pause is not made up for. Scaling also
- * corrects a sample whose pages have more or fewer accesses than the others (as in Waldspurger et
- * al., FAST'15, 3.3, but there the difference goes to the smallest distance). A second call with
- * the same @seen changes nothing.
+ * corrects a sample of pages that have more or fewer accesses than the others (as in Waldspurger
+ * et al., FAST'15, 3.3, but there the difference goes to the smallest distance). A second call
+ * with the same @seen changes nothing.
  * Call before mmpath_mrc_close_epoch(). Scales by at most MMPATH_MRC_MOST_SCALE.
  */
 void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,

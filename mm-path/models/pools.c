@@ -160,7 +160,7 @@ struct mmpath_pool *mmpath_pools_find(struct mmpath_pools *ps, u64 key)
 
 /*
  * Find or create the pool of a region. If there are too many, or there is no memory, the region
- * shares the first pool, whose pages count as worth keeping then.
+ * shares the first pool. The pages of that count as worth keeping then.
  */
 static struct mmpath_pool *pool_get(struct mmpath_pools *ps, u64 key)
 {

@@ -16,9 +16,9 @@
  *
  * Only curves can tell the worth of memory. A child that is not tracked has no target.
  * Reclaim skips it while some child is above its target, and otherwise treats it as without
- * balance. A child whose curve is new, or does not explain its refaults, has no target
- * either in mode throughput, and reclaim treats it as without balance. In modes fair and
- * sla, which promise something to the others, its target is what it has.
+ * balance. A child has no target in mode throughput either if its curve is new, or does
+ * not explain its refaults. Reclaim treats it as without balance. In modes fair and sla,
+ * which promise something to the others, its target is what it has.
  *
  * Kernel memory of a child is unknown to its curve. It counts for the child, which has that
  * much less for its pages.
@@ -45,7 +45,7 @@
 #define MMPATH_CAME_LEAST	128ULL	/* recent refaults; fewer say nothing about a curve */
 
 /**
- * struct mmpath_balancer - a cgroup whose memory is divided among its children
+ * struct mmpath_balancer - a cgroup that has its memory divided among its children
  * @memcg: the cgroup; holds a reference
  * @mode: what the targets are to achieve
  * @sharers: children with curves

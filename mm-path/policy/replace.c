@@ -16,17 +16,17 @@
  * still charged, and a program that touches one gets it by a minor fault. The reserve has
  * their swap entries, and holds no references. Reclaim frees those that are still clean
  * and unmapped. If all CPUs are busy, the worker may run too late. Reclaim does not wait
- * for it. It pushes out victims itself, with trylocks only, as it does with pages that it
- * chooses itself.
+ * for it. It pushes out the missing victims itself, as it would without a policy, and with
+ * trylocks only.
  *
  * A page that was written ahead in vain costs a write and a minor fault. So does a wrong
  * choice of the kernel's own reclaim. The reserve is only a few percent of the pages.
  *
  * The kernel's own reclaim is still needed for pages that no policy knows: pages of files,
  * of programs that are not tracked, and those read ahead and not touched yet. Its share of
- * the calls (turns) is the share that these pages have in the cgroup. Reclaim in an
- * ancestor has a greater share of turns by itself. The other turns are divided between
- * the policies below the ancestor, in proportion to the pages that each knows.
+ * the calls (turns) is the share that these pages have in the cgroup. In reclaim of an
+ * ancestor its share is greater. The other turns are divided between the policies below
+ * the ancestor, in proportion to the pages that each knows.
  *
  * Locks: those of core.h, and innermost a spinlock for the reserve. Reclaim holds an SRCU
  * of its own, which keeps a replacer alive.
@@ -49,7 +49,7 @@
 #define MMPATH_TURNS		65536UL
 #define MMPATH_FLUSH		(HZ / 50)
 #define MMPATH_PAUSE		(HZ / 10)	/* when no victim could be taken */
-#define MMPATH_WEIGH		256	/* victims, to weigh writes */
+#define MMPATH_WEIGH		256	/* victims after which auto decides again */
 #define MMPATH_LEAVE_LEAST	(HZ / 2)
 #define MMPATH_LEAVE_MOST	(16 * HZ)
 #define MMPATH_CONTEST_PAGES	1536U	/* sampled pages of each simulation, at most */
@@ -311,8 +311,8 @@ static bool mmpath_turn_over(struct mmpath_replacer *r, struct mmpath_batch *b, 
 /*
  * Push out victims until the reserve has @fill entries. Victims that are clean, or that a disk
  * like zram takes at once, are freed and count like entries of the reserve, because as many pages
- * can be charged without reclaim. The number of rounds is bounded. A policy whose victims cannot
- * be reclaimed is not asked again for MMPATH_PAUSE.
+ * can be charged without reclaim. The number of rounds is bounded. If none of the victims can be
+ * reclaimed, the policy is not asked again for MMPATH_PAUSE.
  */
 static unsigned long mmpath_push(struct mmpath_replacer *r, unsigned int fill, bool wait)
 {

@@ -182,7 +182,7 @@ unsigned long mmpath_reserve_free(struct mmpath_replacer *r, struct mmpath_want 
 }
 
 /*
- * The program whose pages are looked at
+ * A program, while its pages are isolated or checked
  * @ctx: its context, with a reference, or NULL
  * @mm: its mm with a user and mmap_lock, or NULL if @why tells why not
  * @why: why pages of the program cannot be isolated; NR_MMPATH_REPLACE_COUNTS: they can

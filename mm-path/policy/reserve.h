@@ -48,7 +48,7 @@ struct mmpath_batch {
 
 /**
  * struct mmpath_replacer - replacement in one cgroup
- * @dom: domain of the cgroup, whose accesses the policies are told of
+ * @dom: domain of the cgroup; it tells the policies of accesses
  * @memcg: the cgroup; the creator of the domain keeps both longer than this
  * @mode: written to memory.path.replace
  * @lirs: LIRS policy, which also knows which pages are in memory; under the domain's lock
@@ -71,7 +71,7 @@ struct mmpath_batch {
  * @freed_seen: MMPATH_FREED when mmpath_weigh() looked last
  * @known: pages in memory that the policy knows, at the last refill
  * @turn: position in the kernel's turns, in 1/MMPATH_TURNS
- * @left_to: tasks whose reclaim is the kernel's own now; a bit for each hash of a pid
+ * @left_to: tasks in a turn of the kernel's own reclaim; a bit for each hash of a pid
  * @lock: protects the reserve
  * @reserve: ring of swap entries of pages that were written ahead
  * @head: place of the next entry in @reserve

@@ -270,7 +270,7 @@ static void kt_vpath_accesses(struct kunit *test)
 	kt_vpath_end(kt);
 }
 
-/* An access that is not logged, for any reason, or whose record is skipped, marks the context. */
+/* An access that is not logged, for any reason, or a record that is skipped, marks the context. */
 static void kt_vpath_unseen(struct kunit *test)
 {
 	struct kt_vpath *kt = kt_vpath_init(test);
