@@ -890,7 +890,7 @@ static void test_worth(void)
 	struct job slow = { 1000, .work = 200000 }, fast = { 4000, .loop = true, .work = 1000 };
 	struct job large = { 2000, .work = 10000 }, medium = { 1400, .work = 10000 };
 	struct job small = { 1000, .work = 10000 }, tiny = { 600, .work = 10000 };
-	/* neither is near what it has at least, and most of the time is not that of faults */
+	/* neither gets near its least memory, and faults take only a small part of the time */
 	struct job heavy = { 1500, .work = 50000 }, light = { 1050, .work = 50000 };
 	struct outcome none, o;
 

@@ -42,9 +42,9 @@ struct mmpath_mem {
 	bool hurry, put_off;
 };
 
-#define MMPATH_HURRY	8192U	/* pages on a stack that is halved in a hurry, too */
+#define MMPATH_HURRY	8192U	/* pages; a smaller stack is halved in a hurry, too */
 
-/* Is the sample of a stack of @nr pages to be halved later? */
+/* Must a stack of @nr pages put off halving its sample? */
 static inline bool mmpath_puts_off(struct mmpath_mem *mem, u32 nr)
 {
 	if (!mem->hurry || nr <= MMPATH_HURRY)

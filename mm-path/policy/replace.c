@@ -82,11 +82,11 @@ DEFINE_STATIC_SRCU(mmpath_replace_srcu);
 
 /**
  * struct mmpath_subtree - the replacers below a cgroup
- * @replacers: by the id of their cgroup's css
- * @rcu: to free it after reclaim that reads it
+ * @replacers: replacers by the id of their cgroup's css
+ * @rcu: to free the subtree after all reclaim that reads it
  *
- * Reclaim in a cgroup must find the replacers that it concerns without a look at all there
- * are. The css of a replacer's cgroup keeps those above it, and so their ids.
+ * Reclaim in a cgroup finds the replacers that it concerns without looking at all others. The css
+ * of a replacer's cgroup keeps the css of each ancestor, and so their ids.
  */
 struct mmpath_subtree {
 	struct xarray replacers;
@@ -541,8 +541,8 @@ static void mmpath_flush_stats(struct mmpath_replacer *r, struct mem_cgroup *mem
 }
 
 /*
- * Ask the replacers of @w's cgroup, of those above it and of those below it, until there are
- * @enough of @nr pages. Return how many there are.
+ * Ask the replacers of @w's cgroup, of its ancestors and of its descendants, until @enough of @nr
+ * pages were freed. Return the number of pages freed.
  */
 static unsigned long mmpath_ask_all(struct mmpath_want *w, unsigned long nr, unsigned long enough)
 {
@@ -946,7 +946,7 @@ static void mmpath_subtree_del(struct mem_cgroup *memcg, struct mmpath_replacer 
 	call_srcu(&mmpath_replace_srcu, &tree->rcu, mmpath_subtree_free);
 }
 
-/* Let reclaim find @r. On failure it may find it in some cgroups. */
+/* Let reclaim find @r. On failure reclaim in some cgroups may find it all the same. */
 static int mmpath_replacer_publish(struct mmpath_replacer *r)
 {
 	struct mem_cgroup *memcg;
@@ -971,7 +971,7 @@ static void mmpath_replacer_hide(struct mmpath_replacer *r)
 	static_branch_dec(&mmpath_replace_key);
 }
 
-/* Reclaim that is under way may still queue the worker. */
+/* Cancel the work only after SRCU: until then reclaim may queue it. */
 static void mmpath_replacer_destroy(struct mmpath_replacer *r)
 {
 	mmpath_replacer_hide(r);
