@@ -180,6 +180,25 @@ static inline bool mmpath_skips_numa(struct mm_struct *mm)
 	return mmpath_tracked(mm) && __mmpath_skips_numa(mm);
 }
 
+void __mmpath_memcg_attach(void);
+void __mmpath_memcg_fork(struct task_struct *child);
+
+/* Note the end of a cgroup. Not behind the key: references may be held without tracking. */
+void mmpath_memcg_offline(void);
+
+static inline void mmpath_memcg_attach(void)
+{
+	if (mmpath_on())
+		__mmpath_memcg_attach();
+}
+
+/* Note that @child, which does not run yet, is in its cgroup, at the end of fork. */
+static inline void mmpath_memcg_fork(struct task_struct *child)
+{
+	if (mmpath_on())
+		__mmpath_memcg_fork(child);
+}
+
 #else /* !CONFIG_MMPATH */
 
 static inline void mmpath_mm_init(struct mm_struct *mm) { }
@@ -247,6 +266,9 @@ static inline bool mmpath_skips_numa(struct mm_struct *mm)
 {
 	return false;
 }
+static inline void mmpath_memcg_attach(void) { }
+static inline void mmpath_memcg_fork(struct task_struct *child) { }
+static inline void mmpath_memcg_offline(void) { }
 
 #endif /* CONFIG_MMPATH */
 
@@ -275,31 +297,6 @@ static inline void mmpath_tick(struct task_struct *curr)
 #else
 static inline void mmpath_use_mm(struct mm_struct *mm) { }
 static inline void mmpath_tick(struct task_struct *curr) { }
-#endif
-
-#ifdef CONFIG_MMPATH_MEMCG
-void __mmpath_memcg_attach(void);
-void __mmpath_memcg_fork(struct task_struct *child);
-
-/* Note the end of a cgroup. Not behind the key: references may be held without tracking. */
-void mmpath_memcg_offline(void);
-
-static inline void mmpath_memcg_attach(void)
-{
-	if (mmpath_on())
-		__mmpath_memcg_attach();
-}
-
-/* Note that @child, which does not run yet, is in its cgroup, at the end of fork. */
-static inline void mmpath_memcg_fork(struct task_struct *child)
-{
-	if (mmpath_on())
-		__mmpath_memcg_fork(child);
-}
-#else
-static inline void mmpath_memcg_attach(void) { }
-static inline void mmpath_memcg_fork(struct task_struct *child) { }
-static inline void mmpath_memcg_offline(void) { }
 #endif
 
 #ifdef CONFIG_MMPATH_BALANCE

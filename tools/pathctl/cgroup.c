@@ -160,7 +160,7 @@ static void die_missing(const struct cgroup *cgroup, const char *file)
 	if (!is_directory(cgroup->dir))
 		die(EX_NOINPUT, "cgroup %s is gone", cgroup->name);
 	die(EX_UNAVAILABLE,
-	    "no %s in %s: switch the memory controller on (+memory in cgroup.subtree_control above it) in a kernel with CONFIG_MMPATH_MEMCG",
+	    "no %s in %s: switch the memory controller on (+memory in cgroup.subtree_control above it) in a kernel with CONFIG_MMPATH",
 	    file, cgroup->name);
 }
 

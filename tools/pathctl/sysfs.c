@@ -32,7 +32,7 @@ void sysfs_require(void)
 		return;
 	uname(&name);
 	die(EX_UNAVAILABLE,
-	    "no %s: Linux %s does not track pages; boot a kernel with CONFIG_MMPATH and CONFIG_MMPATH_SYSFS",
+	    "no %s: Linux %s does not track pages; boot a kernel with CONFIG_MMPATH",
 	    sysfs_root(), name.release);
 }
 
