@@ -266,6 +266,7 @@ static inline bool mmpath_skips_numa(struct mm_struct *mm)
 {
 	return false;
 }
+
 static inline void mmpath_memcg_attach(void) { }
 static inline void mmpath_memcg_fork(struct task_struct *child) { }
 static inline void mmpath_memcg_offline(void) { }
