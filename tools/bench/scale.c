@@ -51,6 +51,7 @@
 #define QUIET	90
 #define EPOCHS	10
 #define LIVES	200
+#define FORKS	3
 #define STACK	(64UL << 10)
 
 static volatile bool forking;
@@ -306,18 +307,26 @@ static void touch_megabytes(size_t megabytes, double *us)
 	touch(map(megabytes << 20, PROT_READ | PROT_WRITE), megabytes << 20);
 }
 
+/* The least of some: the tick may let another thread run in one of them. */
 static double time_fork(void)
 {
-	double began = now_us(), took;
-	pid_t pid = fork();
+	double began, took, least = 0;
+	pid_t pid;
+	int i;
 
-	if (!pid)
-		_exit(0);
-	took = now_us() - began;
-	if (pid < 0)
-		fail("fork");
-	waitpid(pid, NULL, 0);
-	return took;
+	for (i = 0; i < FORKS; i++) {
+		began = now_us();
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		took = now_us() - began;
+		if (pid < 0)
+			fail("fork");
+		waitpid(pid, NULL, 0);
+		if (!i || took < least)
+			least = took;
+	}
+	return least;
 }
 
 /* Each touches 200 pages of its own. */
@@ -438,6 +447,15 @@ static void make_mappings(size_t nr, double *us)
 	us[1] = time_fork();
 }
 
+static double time_munmap(char *p, size_t bytes)
+{
+	double began = now_us();
+
+	if (munmap(p, bytes))
+		fail("munmap");
+	return now_us() - began;
+}
+
 static void make_areas(size_t nr, double *us)
 {
 	double began = now_us();
@@ -448,9 +466,9 @@ static void make_areas(size_t nr, double *us)
 		if (mprotect(p + i * PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC))
 			fail("mprotect");
 	touch(p, nr * PAGE);
-	us[1] = time_fork();
-	munmap(p, nr * PAGE);
 	us[0] = now_us() - began;
+	us[1] = time_fork();
+	us[0] += time_munmap(p, nr * PAGE);
 }
 
 static void touch_sparse(size_t terabytes, double *us)
@@ -461,9 +479,9 @@ static void touch_sparse(size_t terabytes, double *us)
 
 	for (i = 0; i < terabytes << 40; i += 512UL << 20)
 		p[i] = 1;
-	us[1] = time_fork();
-	munmap(p, terabytes << 40);
 	us[0] = now_us() - began;
+	us[1] = time_fork();
+	us[0] += time_munmap(p, terabytes << 40);
 }
 
 static void find_longest(size_t megabytes, double *us)
