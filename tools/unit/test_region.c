@@ -757,17 +757,23 @@ static void test_reset_is_no_first_touch(void **state)
 	fixture_init(&f);
 	map(&f, 1024, 512);
 	map(&f, 4096, 512);
+	map(&f, 8192, 512);
 	touch(&f, 1024, 300);
+	touch(&f, 8192, 10);
+	mmpath_regions_forget(&f.rs, 8192, 512);
 	mmpath_regions_reset(&f.rs, 0);
 	region = mmpath_regions_find(&f.rs, 1024);
 	assert_int_equal(region->footprint, 300);
 	touch(&f, 1024, 300);
 	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 300);
 	assert_int_equal(mmpath_mrc_cold(&region->models->mru_mrc, MMPATH_MRC_TOTAL), 300);
-	/* but not those of a region that was not touched yet */
+	/* but not those of a region that was not touched yet, or of which nothing was left */
 	region = mmpath_regions_find(&f.rs, 4096);
 	touch(&f, 4096, 300);
 	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 300);
+	region = mmpath_regions_find(&f.rs, 8192);
+	touch(&f, 8192, 300);
+	assert_int_equal(mmpath_mrc_cold(&region->models->lru_mrc, MMPATH_MRC_TOTAL), 310);
 	fixture_destroy(&f);
 }
 
