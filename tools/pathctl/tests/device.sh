@@ -106,7 +106,7 @@ test_track_pid_errors() {
 	FAKE_TRACK=28 bad 69 "too many others" "too many sessions" track $$
 	LD_PRELOAD='' bad 69 "is not the device" "another file" track $$
 	PATHCTL_DEV=$tmp/none bad 69 "CONFIG_MMPATH_DEV" "no device" track $$
-	PATHCTL_SYSFS=$tmp/none bad 69 "CONFIG_MMPATH " "the wrong kernel" track $$
+	PATHCTL_SYSFS=$tmp/none bad 69 "does not track pages" "the wrong kernel" track $$
 	echo 0 >"$PATHCTL_SYSFS/enabled"
 	"$pathctl" track $$ -d 1 >"$out" 2>"$err"
 	file_is "$PATHCTL_SYSFS/enabled" 1 "track PID switches tracking on"
@@ -385,7 +385,7 @@ test_replay() {
 	log make loop "$tmp/a.log"
 	PATHCTL_DEV=/dev/full bad 74 "cannot replay: No space left" "a write that fails" replay "$tmp/a.log"
 	FAKE_TRACK=19 bad 69 "pathctl on" "tracking is off" replay "$tmp/a.log"
-	PATHCTL_SYSFS=$tmp/none bad 69 "CONFIG_MMPATH " "the wrong kernel" replay "$tmp/a.log"
+	PATHCTL_SYSFS=$tmp/none bad 69 "does not track pages" "the wrong kernel" replay "$tmp/a.log"
 	use_driver emul
 	make_device
 }
