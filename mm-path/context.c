@@ -188,7 +188,7 @@ struct mmpath_ctx *mmpath_ctx_by_id(u32 id)
 
 /**
  * mmpath_ctx_id_free() - let an id be given out again
- * @id: of a context that has gone, and whose name has
+ * @id: the id of a context that is freed, and of whose name nothing is left
  *
  * Context: process context.
  */
@@ -228,18 +228,18 @@ bool mmpath_ctx_id_in(u32 id, const struct mmpath_domain *dom)
 
 	rcu_read_lock();
 	ctx = xa_load(&mmpath_ctxs, id);
-	/* what it leaves behind in @dom while it leaves it is no longer its own */
+	/* pages that a leaving context leaves behind in @dom do not count as its own */
 	in = ctx && mmpath_ctx_in(ctx, dom) && !READ_ONCE(ctx->leaving);
 	rcu_read_unlock();
 	return in;
 }
 
 /**
- * mmpath_find_pid() - look up whose context it is
- * @ctx: this context
+ * mmpath_find_pid() - look up the process of a context
+ * @ctx: the context
  *
- * At a fork the child has no pid yet, hence again before records are handed on.
- * Context: ctx->lock is held, or nobody else knows @ctx.
+ * A child that is being forked has no pid yet. So this is called again before records are handed
+ * on. Context: ctx->lock is held, or @ctx is not public yet.
  */
 void mmpath_find_pid(struct mmpath_ctx *ctx)
 {
@@ -309,7 +309,7 @@ err_ctx:
 	return NULL;
 }
 
-/* Under mmpath_mutex, unless nobody else knows @ctx */
+/* Context: mmpath_mutex is held, unless @ctx is not public yet. */
 VISIBLE_IF_KUNIT int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 {
 	int i, ret = -ENOSPC;
@@ -335,7 +335,7 @@ unlock:
 	return ret;
 }
 
-/* Leave @dom, which is not the last. What is done in this epoch is told to the others. */
+/* Take @ctx out of @dom, which is not its last domain. The others get what it did this epoch. */
 VISIBLE_IF_KUNIT void mmpath_del_domain(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
 {
 	int i;
@@ -361,7 +361,7 @@ static enum mmpath_region_kind mmpath_vma_kind(const struct vm_area_struct *vma)
 	return vma_is_initial_heap(vma) ? MMPATH_REGION_BRK : MMPATH_REGION_MMAP;
 }
 
-/* A program that was running already: what one mmap() made is not known. */
+/* Map the regions of a program that runs already. Which areas one mmap() made is not known. */
 static void mmpath_regions_of_mm(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	VMA_ITERATOR(vmi, mm, 0);
@@ -418,7 +418,7 @@ static struct mmpath_ctx *__mmpath_attach(struct mm_struct *mm, struct mmpath_ct
 	mmpath_find_pid(ctx);
 	ret = xa_alloc(&mmpath_ctxs, &ctx->id, NULL, XA_LIMIT(1, MMPATH_MAX_CTX), GFP_KERNEL);
 	if (ret) {
-		/* -EBUSY is another thing, see mmpath_track() */
+		/* not -EBUSY, which mmpath_track() returns for another reason */
 		ret = ret == -EBUSY ? -ENOSPC : ret;
 		goto err_put;
 	}
@@ -479,7 +479,7 @@ bool mmpath_mmap_trylock(struct mm_struct *mm)
 }
 
 /*
- * The end of @ctx, whether its mm goes on (@mm, with a user) or not (NULL). No hook can be
+ * End a context. @mm is its mm, with a user, or NULL if the mm is exiting. No hook can be
  * running.
  */
 VISIBLE_IF_KUNIT void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
@@ -489,7 +489,7 @@ VISIBLE_IF_KUNIT void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm
 
 	lockdep_assert_not_held(&mmpath_mutex);
 	mutex_lock(&ctx->alive);
-	/* when it was hidden before, another may have been attached since */
+	/* if this one was hidden before, the mm may have another context by now */
 	if (!mmpath_ctx_gone(ctx))
 		RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
 	drv = ctx->drv;
@@ -502,9 +502,9 @@ VISIBLE_IF_KUNIT void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm
 	for (i = 0; i < ctx->nr_domains; i++)
 		mmpath_domain_leave(ctx->domains[i], ctx);
 	mutex_unlock(&ctx->lock);
-	/* now: who waits for it reads curves */
+	/* not before: tasks that wait for it read the curves */
 	mutex_unlock(&ctx->alive);
-	/* of a table that gives out ids: it stays taken, see name.c */
+	/* not xa_erase(): the id stays taken, see name.c */
 	xa_store(&mmpath_ctxs, ctx->id, NULL, GFP_KERNEL);
 	mmpath_ctx_put(ctx);
 }
@@ -587,8 +587,8 @@ static bool mmpath_to_attach(struct mm_struct *mm)
 }
 
 /*
- * Take mmpath_mutex; and if @mm is to be attached mmap_lock for reading, and return 1. Or
- * return -EBUSY, without locks.
+ * Take mmpath_mutex. If @mm is to be attached, take its mmap_lock for reading, too, and return 1;
+ * if not, return 0. Return -EBUSY, without locks, if the mmap_lock cannot be had.
  */
 static int mmpath_lock_to_attach(struct mm_struct *mm)
 {
@@ -616,7 +616,7 @@ VISIBLE_IF_KUNIT bool mmpath_mm_in(struct mm_struct *mm, const struct mmpath_dom
 	return in;
 }
 
-/* A program that is not in @dom, which wants it. */
+/* Note that a program could not join @dom, and have a sync try again. */
 static void mmpath_attach_failed(struct mmpath_domain *dom)
 {
 	mmpath_sync_again();
@@ -626,7 +626,7 @@ static void mmpath_attach_failed(struct mmpath_domain *dom)
 	mutex_unlock(&dom->lock);
 }
 
-/* A context that could not join its first domain goes on @list. */
+/* mmpath_track(), which puts a context that could not join its first domain on @list */
 static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom,
 			  struct list_head *list)
 {
@@ -647,7 +647,7 @@ static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom,
 		ctx = mmpath_attach(mm, NULL);
 	} else {
 		ctx = rcu_dereference_protected(mm->mmpath, lockdep_is_held(&mmpath_mutex));
-		/* what it did before in this epoch is counted elsewhere */
+		/* @dom has not counted what it did before in this epoch */
 		if (!mmpath_ctx_in(ctx, dom))
 			mmpath_domain_saw_others(dom);
 	}
@@ -685,7 +685,7 @@ int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 	LIST_HEAD(list);
 	int ret;
 
-	/* most are, when cgroups are looked through */
+	/* a sync calls this for all programs, and most are in already */
 	if (mmpath_mm_in(mm, dom))
 		return 0;
 	mutex_lock(&mmpath_track_mutex);
@@ -695,7 +695,7 @@ int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 	return ret;
 }
 
-/* @ctx leaves @dom. With its last domain it goes on the list. */
+/* Take @ctx out of @dom. If it is its last domain, put it on @list to be detached. */
 static void mmpath_leave(struct mmpath_ctx *ctx, struct mmpath_domain *dom,
 			 struct list_head *list)
 {
@@ -708,7 +708,7 @@ static void mmpath_leave(struct mmpath_ctx *ctx, struct mmpath_domain *dom,
 		mmpath_unpublish(ctx, list);
 		return;
 	}
-	/* or its end would leave @dom, too */
+	/* an mm without users is ending, and that end takes it out of @dom */
 	if (!mmget_not_zero(mm))
 		return;
 	if (!mmpath_ctx_gone(ctx))
@@ -788,7 +788,7 @@ static int mmpath_join(struct mm_struct *mm, struct mmpath_ctx *parent, bool for
 	/* a sync may have found a program that was just executed */
 	ctx = rcu_dereference_protected(mm->mmpath, lockdep_is_held(&mmpath_mutex));
 	if (!ctx) {
-		/* nobody else holds the lock of a new mm for long */
+		/* no other task holds the mmap_lock of a new mm for long */
 		mmap_read_lock(mm);
 		ctx = mmpath_attach(mm, forked ? parent : NULL);
 		mmap_read_unlock(mm);
@@ -856,12 +856,12 @@ void __mmpath_exec(struct mm_struct *mm, struct mm_struct *old)
 {
 	mmpath_inherit_from(mm, old, false);
 	mmpath_exec_elsewhere(old);
-	/* the hardware has been told of the new mm, but not of its context */
+	/* the hardware was told of the new mm before it had a context */
 	if (rcu_access_pointer(mm->mmpath))
 		mmpath_use_mm(mm);
 }
 
-/* A domain of @ctx that may not know of programs which cannot be dumped; with a reference */
+/* Find a domain of @ctx that must not see programs that cannot be dumped. Take a reference. */
 static struct mmpath_domain *mmpath_get_restricted(struct mmpath_ctx *ctx)
 {
 	struct mmpath_domain *dom = NULL;
@@ -906,7 +906,7 @@ void __mmpath_exit(struct mm_struct *mm)
 	if (!ctx)
 		return;
 	mmpath_detach(ctx, NULL);
-	/* exec, and tracked only after the new mm was there to inherit it */
+	/* an exec whose program came to be tracked when the new mm was there already */
 	if (current->mm && !rcu_access_pointer(current->mm->mmpath))
 		mmpath_request_sync();
 }

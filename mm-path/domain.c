@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Domains: who asked for programs to be tracked, and what they get for it: one
- * LRU stack of all pages of all members, its curve, and a recording.
+ * Domains: the cgroups and sessions that have programs tracked. A domain has one LRU stack of
+ * all pages of all members, the curve of that stack, policies, and a recording.
  *
  * Locks: see core.h.
  */
@@ -96,7 +96,7 @@ void mmpath_domain_put(struct mmpath_domain *dom)
 
 /**
  * mmpath_domain_destroy() - drop the owner's reference to a domain
- * @dom: no context may be in it any more but exiting ones
+ * @dom: the domain; only contexts that exit may still be in it
  *
  * Context: may sleep; takes mmpath_mutex.
  */
@@ -171,12 +171,11 @@ static void mmpath_recorder_put(struct mmpath_recorder *rec, const struct mmpath
 /**
  * mmpath_domain_log() - put a record into the recording of a domain
  * @dom: the domain, whose lock is held
- * @ctx: whose access it is
+ * @ctx: the member that made the access
  * @record: see mmpath_record()
  *
- * A member may have executed a program that its reader must not look into: who
- * could not be dumped by its user is left out, unless the reader has
- * CAP_PERFMON.
+ * A member may have executed a program that the reader must not look into. So accesses of a
+ * program that cannot be dumped are left out, unless the reader has CAP_PERFMON.
  */
 void mmpath_domain_log(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 		       unsigned long record)
@@ -238,7 +237,7 @@ static u64 mmpath_domain_page(const struct mmpath_ctx *ctx, u64 page)
 	return (u64)ctx->id << MMPATH_VPN_BITS | page;
 }
 
-/* The same in the merged stack, where a page that is shared since a fork is once. */
+/* A page's number in the merged stack, which has a page that is shared since a fork once */
 static u64 mmpath_domain_shared(struct mmpath_ctx *ctx, u64 page)
 {
 	return (u64)mmpath_name_of(ctx, page) << MMPATH_VPN_BITS | page;
@@ -284,8 +283,8 @@ void mmpath_domain_del_policy(struct mmpath_policy *p)
  * @dom: the domain, whose lock is held
  * @p: the policy
  *
- * In that order, as far as the merged stack has it and the policy has memory for it. What of
- * it has left memory the policy will find out. Context: may sleep.
+ * The policy is told in the order of the touches, as far as the merged stack knows them and the
+ * policy has memory. It finds out later which pages have left memory. Context: may sleep.
  */
 void mmpath_domain_tell_policy(struct mmpath_domain *dom, struct mmpath_policy *p)
 {
@@ -320,7 +319,7 @@ struct mmpath_policy *mmpath_domain_find_policy(struct mmpath_domain *dom,
 	return NULL;
 }
 
-/* @rank: of @page. What a policy does not know of is the kernel's, until it is touched again. */
+/* A page that a policy could not note is left to the kernel's reclaim until its next touch. */
 static void mmpath_domain_touch_policies(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
 					 u64 page, u64 rank, u32 region)
 {
@@ -360,14 +359,14 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
 		mmpath_dropped(ctx, "domain out of memory");
 		return;
 	}
-	/* now: it may be unmapped before anybody looks */
+	/* not later: the page may be unmapped before the curve is read */
 	if (distance == MMPATH_COLD) {
 		dom->footprint = max(dom->footprint, mmpath_stack_footprint(&dom->lru));
 		mmpath_mrc_make_room(&dom->mrc, dom->footprint);
 	}
 	if (again)
 		return;
-	/* see region.c; but after a reset all pages are new. Others may have paused, too. */
+	/* as in region.c, but after a reset all pages are new; others may have paused, too */
 	if (distance == MMPATH_COLD && dom->resumed &&
 	    (region->resumed || merged != mmpath_domain_page(ctx, page)))
 		mmpath_mrc_begin(&dom->mrc, weight);
@@ -379,7 +378,7 @@ void mmpath_domain_touch(struct mmpath_domain *dom, struct mmpath_ctx *ctx, u64 
  * mmpath_domain_shift() - return which pages mmpath_domain_touch() wants
  * @dom: the domain, whose lock is held
  *
- * Return: one in so many powers of two; 0 while all accesses are recorded.
+ * Return: the shift s, for one page in 2^s; 0 while all accesses are recorded.
  */
 unsigned int mmpath_domain_shift(const struct mmpath_domain *dom)
 {
@@ -501,8 +500,8 @@ void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_domain_saw_others() - note that members tell of accesses that the domain has not counted
- * @dom: the domain; or the other way round
+ * mmpath_domain_saw_others() - note that a domain and its members have not seen the same accesses
+ * @dom: the domain
  *
  * Its curve is not made up for in this epoch. Context: takes the domain's lock.
  */
@@ -584,7 +583,7 @@ void mmpath_domain_close_epoch(struct mmpath_domain *dom)
 	mutex_unlock(&dom->lock);
 }
 
-/* @ctx leaves: its pages will not be touched again, its counts stay. */
+/* Take a member out: its pages will not be touched again, its counts stay. */
 void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 {
 	struct mmpath_counted counted;
@@ -594,15 +593,13 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	mmpath_domain_note(dom, ctx);
 	mmpath_seen_add(&dom->seen, &ctx->seen);
 	if (dom->nr_members == 1) {
-		/* it may be read before the epoch is over; whose end makes up for the same */
+		/* make up for it now: the curve may be read before the end of the epoch */
 		counted = domain_make_up(dom);
 		if (!counted.now && !counted.epoch)
 			dom->seen = (struct mmpath_seen){ };
 	}
 	mmpath_names_leave(dom, ctx);
-	/* all chunks there are would be looked at for nothing */
-	if (mmpath_domain_has(ctx))
-		__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
+	__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	xa_erase(&dom->members, ctx->id);
 	dom->nr_members--;
 	dom->cost_ns += ctx->cost_ns;

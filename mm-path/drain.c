@@ -55,11 +55,11 @@ void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
 
 /**
  * mmpath_dropped() - count a record that a model has found no memory for
- * @ctx: whose record it is
- * @why: which model
+ * @ctx: the context
+ * @why: names the model, for the tracepoint
  *
- * The record is dropped, and the model goes on. Curves stand for it as for all that they
- * have not seen of an epoch.
+ * The record is dropped, and the model goes on. The curves of the epoch are scaled, so that they
+ * stand for this record as for all others that were not seen.
  */
 void mmpath_dropped(struct mmpath_ctx *ctx, const char *why)
 {
@@ -382,7 +382,7 @@ static unsigned long mmpath_record_of_event(const struct mmpath_event *ev)
 
 /**
  * mmpath_replay() - log an access from a recording
- * @mm: whose it is from now on
+ * @mm: the mm that counts as having made the access
  * @ev: the access
  *
  * Context: may sleep; takes ctx->lock.

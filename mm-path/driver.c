@@ -89,7 +89,7 @@ void mmpath_stop_driver(struct mmpath_ctx *ctx, const struct mmpath_driver *drv,
 	ctx->drv_data = NULL;
 }
 
-/* The hooks do not find a driver any more; it goes with mmpath_stop_drivers(). */
+/* Hide the driver from the hooks. mmpath_stop_drivers() stops it then. */
 VISIBLE_IF_KUNIT void mmpath_unplug(struct mmpath_ctx *ctx, struct list_head *list)
 {
 	if (!mmpath_collect(ctx, list))
@@ -132,10 +132,10 @@ void mmpath_lock_alive(struct mmpath_ctx *ctx)
 	}
 }
 
-/* Give @ctx to the driver in use. One that it cannot serve goes untracked. */
+/* Have the driver in use track @ctx. If it cannot, the context has no driver. */
 static void mmpath_restart(struct mmpath_ctx *ctx)
 {
-	/* two drivers do not count the same */
+	/* what two drivers have counted does not add up */
 	const struct mmpath_seen others = { .as = MMPATH_SEEN_OTHERS };
 	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(ctx->mm), *old;
 	int ret;
@@ -320,7 +320,7 @@ static void mmpath_disable(void)
 	LIST_HEAD(list);
 
 	mutex_lock(&mmpath_mutex);
-	/* nobody forks a tracked child any more */
+	/* from here on no child inherits tracking */
 	static_branch_disable(&mmpath_key);
 	mmpath_for_each_ctx(ctx, id)
 		mmpath_unpublish(ctx, &list);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Epochs: at the end of each the driver is told, curves are closed, and what is tracked is
- * looked at again. The worker of all that, and what asks for it in between.
+ * Epochs. At the end of each the worker closes the curves, has the driver control its cost, and
+ * now and then looks for programs to track. Other code may ask for parts of that in between.
  *
  * Locks and lifetimes: see core.h.
  */
@@ -12,7 +12,7 @@
 
 #include <trace/events/mmpath.h>
 
-#define MMPATH_SYNC_EPOCHS	16	/* in which an owner may change and nobody tells */
+#define MMPATH_SYNC_EPOCHS	16	/* no hook tells of an owner that changed */
 
 static void mmpath_epoch_fn(struct work_struct *work);
 static void mmpath_kick_fn(struct work_struct *work);
@@ -73,8 +73,8 @@ void mmpath_end_burst(struct mmpath_ctx *ctx)
 }
 
 /*
- * The driver of @ctx, with mmpath_mutex and ctx->alive, or NULL. It neither goes nor loses the
- * mm before the latter is let go.
+ * Return the driver of @ctx, with mmpath_mutex and ctx->alive held, or NULL. Until ctx->alive is
+ * dropped the driver is not detached, and the page tables stay.
  */
 VISIBLE_IF_KUNIT const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx *ctx)
 {
@@ -87,7 +87,7 @@ VISIBLE_IF_KUNIT const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx
 	return NULL;
 }
 
-/* It may take long: programs are large. */
+/* May take long, because programs are large. */
 static void mmpath_scan(const struct mmpath_driver *drv, struct mmpath_ctx *ctx)
 {
 	lockdep_assert_held(&ctx->alive);
@@ -96,7 +96,7 @@ static void mmpath_scan(const struct mmpath_driver *drv, struct mmpath_ctx *ctx)
 		drv->scan(ctx, ctx->mm);
 }
 
-/* The driver's part of the end of an epoch, or of what happens before it. */
+/* Have the driver control its cost, at the end of an epoch or @early. */
 VISIBLE_IF_KUNIT void mmpath_control(struct mmpath_ctx *ctx, bool early)
 {
 	const struct mmpath_driver *drv;
@@ -127,7 +127,7 @@ VISIBLE_IF_KUNIT void mmpath_begin_epoch(struct mmpath_ctx *ctx)
 	mutex_unlock(&ctx->alive);
 }
 
-/* In the time that it took: an epoch is longer than it should be where there is much to do. */
+/* Records by the time that the epoch really took, which is longer if the worker is late. */
 VISIBLE_IF_KUNIT void mmpath_measure_rate(struct mmpath_ctx *ctx)
 {
 	unsigned long records = atomic_long_read(&ctx->stat[MMPATH_RECORDS]);
@@ -247,7 +247,7 @@ static void mmpath_epoch_fn(struct work_struct *work)
 	if (xchg(&mmpath_sync_failed, false) || ++epochs % MMPATH_SYNC_EPOCHS == 0)
 		mmpath_sync_fn(NULL);
 	mmpath_for_each_ctx(ctx, id) {
-		/* others use its pages by now, and nobody sees that */
+		/* secondary MMUs use its pages now, and we do not see their accesses */
 		if (mm_has_notifiers(ctx->mm))
 			mmpath_refuse_ctx(ctx);
 		else
@@ -414,7 +414,7 @@ void mmpath_queue_epoch(void)
 
 /**
  * mmpath_set_epoch_ms() - set the length of an epoch
- * @ms: the one that runs ends so many milliseconds from now
+ * @ms: milliseconds; the epoch that runs now ends that long from now
  *
  * Context: may sleep; takes mmpath_mutex.
  */

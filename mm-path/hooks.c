@@ -14,9 +14,9 @@
  * mmpath_owner() - return the task that runs an mm
  * @mm: the mm
  *
- * Not a child whose fork is not over: should that fail, its signal_struct is freed at once, and
- * not after RCU, and its credentials are taken from it. Nothing is lost, for it has neither run
- * nor a pid.
+ * A child whose fork is not over is not returned. If its fork fails, its signal_struct is freed at
+ * once, without a grace period of RCU, and its credentials are taken from it. Callers lose nothing
+ * by that: the child has not run yet, and has no pid.
  *
  * Context: the RCU lock is held. Return: a task whose ->signal and ->cred may be read, or NULL.
  */
@@ -60,7 +60,7 @@ u64 mmpath_cpu_ns(struct mm_struct *mm)
 }
 
 /**
- * mmpath_is_idle() - tell whether nobody has used an mm for some time
+ * mmpath_is_idle() - tell whether an mm was not used for some time
  * @mm: of a program
  * @cpu_ns: mmpath_cpu_ns() at the beginning of that time
  *
@@ -122,8 +122,8 @@ static const struct mmpath_driver *mmpath_drv_of(const struct mmpath_ctx *ctx)
  * @nr: how many
  * @hot: returns for each whether its next touches would be filtered out
  *
- * Like a hook, but not from the program: so it takes a user of the mm, without which the
- * driver's data go with it and nobody waits for SRCU. Context: may sleep.
+ * Unlike a hook it does not run in the program. So it takes a user of the mm: when the last user
+ * goes, the driver's data are freed without waiting for SRCU. Context: may sleep.
  */
 void mmpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot)
 {
@@ -173,8 +173,8 @@ bool __mmpath_hint_fault_pmd(struct vm_fault *vmf)
 
 /*
  * The first write to a shared page of a file may make the file's owner wait for the disk, and the
- * fault lets its lock go for that: VM_FAULT_COMPLETED. Who called handle_mm_fault() keeps the
- * mm all the same. Should the vma be changing just now, the scan finds the page.
+ * fault drops its lock for that: VM_FAULT_COMPLETED. The caller of handle_mm_fault() still keeps
+ * the mm. If the vma is changing just now, the next scan finds the page.
  */
 static struct vm_area_struct *mmpath_relock_vma(struct mm_struct *mm, unsigned long address,
 						unsigned int *flags)
@@ -214,9 +214,9 @@ static void mmpath_tell_touched(const struct mmpath_driver *drv, struct mmpath_c
 }
 
 /*
- * A write to a private page that was inherited has made a copy of it, and every first one is a
- * fault. (@vma is NULL: of shared memory.) Before the driver logs the access; and not by way
- * of the log, which may be full.
+ * The first write to a private page that was inherited is a fault, and makes a copy. Note that the
+ * page is the program's own now. (@vma is NULL for shared memory.) To be called before the driver
+ * logs the access. It does not go through the log, which may be full.
  */
 static void mmpath_tell_own(struct mmpath_ctx *ctx, const struct vm_area_struct *vma,
 			    unsigned long address, unsigned int flags)
@@ -226,7 +226,7 @@ static void mmpath_tell_own(struct mmpath_ctx *ctx, const struct vm_area_struct 
 		mmpath_name_own(ctx, address >> PAGE_SHIFT, 1);
 }
 
-/* @vma: NULL when the fault has let go of it */
+/* @vma is NULL if the fault has dropped its lock. */
 void __mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
 		      unsigned long address, unsigned int flags)
 {
@@ -244,7 +244,7 @@ void __mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
 	drv = mmpath_drv_of(ctx);
 	if (ctx && !hint)
 		mmpath_tell_own(ctx, vma, address, flags);
-	/* many a program is over before anything is logged, and takes its faults untimed */
+	/* many short programs end before anything is logged: do not time their faults */
 	if (drv && drv->touched && !READ_ONCE(ctx->resting)) {
 		mmpath_trap_enter(hint, flags, &entered);
 		mmpath_tell_touched(drv, ctx, vma, address, flags, hint);
@@ -270,9 +270,8 @@ void __mmpath_mprotect(struct vm_area_struct *vma, unsigned long start,
 }
 
 /*
- * A mapping comes, goes or moves, or what is in it is thrown away. What was logged before
- * belongs to what was there before, hence the drain. The merged stacks know pages, not
- * regions.
+ * A mapping comes, goes or moves, or its contents are discarded. Records from before belong to
+ * what was mapped before, so they are drained first. The merged stacks know pages, not regions.
  */
 enum mmpath_map_op { MMPATH_MAP, MMPATH_BRK, MMPATH_UNMAP, MMPATH_MOVE, MMPATH_DISCARD };
 
@@ -296,8 +295,8 @@ static int mmpath_change_regions(struct mmpath_ctx *ctx, enum mmpath_map_op op,
 }
 
 /*
- * Where a mapping comes nothing is known of its pages: what was there before has been
- * unmapped, and mmap() over a mapping tells of that, too.
+ * A new mapping has nothing to forget: what was there before was unmapped, and mmap() over a
+ * mapping calls the hook of munmap(), too.
  */
 static bool mmpath_op_forgets(enum mmpath_map_op op)
 {
@@ -330,7 +329,7 @@ static void mmpath_change(struct mm_struct *mm, enum mmpath_map_op op,
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	mmpath_count_map_error(ctx, mmpath_change_regions(ctx, op, page, nr, to_page, to_nr));
-	/* elsewhere something else is mapped there */
+	/* the parent has something else at this address, if it was moved or is new */
 	if (op == MMPATH_MOVE)
 		mmpath_name_own(ctx, to_page, to_nr);
 	else if (op == MMPATH_MAP || op == MMPATH_BRK)
@@ -383,9 +382,9 @@ void __mmpath_mremap(struct mm_struct *mm, unsigned long from, unsigned long fro
 }
 
 /*
- * Does what is in the range cease to be? To the pages of a file a program of its own will
- * (@details is NULL: madvise()) can do nothing, only to its own copies of them; which pages are
- * copies is not looked at. When the file loses its pages, copies may stay.
+ * Are the contents of the range discarded? madvise() (@details is NULL) cannot discard pages of a
+ * file, only the program's copies of them; which pages are copies is not checked. If the file
+ * is truncated, copies may stay.
  */
 static bool mmpath_zap_discards(struct vm_area_struct *vma,
 				const struct zap_details *details)
@@ -396,7 +395,7 @@ static bool mmpath_zap_discards(struct vm_area_struct *vma,
 }
 
 /*
- * Like mmpath_find_hot() it may come from anybody. It sleeps for ctx->lock with
+ * Like mmpath_find_hot() it may run in any task. It sleeps for ctx->lock with
  * i_mmap_rwsem and a folio's lock held: see core.h.
  */
 void __mmpath_zap(struct vm_area_struct *vma, unsigned long start, unsigned long len,
@@ -416,7 +415,7 @@ void __mmpath_discard(struct vm_area_struct *vma, unsigned long start, unsigned 
 	if (!len || !rcu_access_pointer(vma->vm_mm->mmpath))
 		return;
 	mmpath_change(vma->vm_mm, MMPATH_DISCARD, start, len, 0, 0);
-	/* what is still mapped there, or already, is to be seen */
+	/* the next touch of pages that are still mapped there, or again, must be seen */
 	__mmpath_mprotect(vma, start, start + len);
 }
 

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a page is known by in merged stacks: a name and the number of the page. The name is
- * the id of a context; all pages of a program have that of its own, but for those that it has
- * had from its parent and shares with it since the fork. These keep the name they have there:
+ * Names of pages in merged stacks. A page is known by a name and its number. The name is the id of
+ * a context. Pages of a program have the id of its own context, except those that it shares with
+ * its parent since the fork. These keep the name that they have in the parent:
  *
  *	parent, id 1	[ heap 1 ][ shm 1 ]
  *	fork: id 2	[ heap 1 ][ shm 1 ]
  *	2 writes and	[ 1 | 2 |1][ shm 1 ][ mmap 2 ]
  *	maps
  *
- * So a page is on the stack of a domain once, whichever of them touches it. A page gets the
- * name of the program itself where the program maps something, and with the first write to a
- * private page, for that makes a copy. Every such write is a fault, and the hook in it tells,
- * whatever the driver. (A record from before that is drained later counts as of the copy.)
+ * So a shared page is on the stack of a domain once, whichever process touches it. Two things give
+ * a page the name of the program itself: a new mapping, and the first write to a private page,
+ * which makes a copy. Every such write is a fault, and the hook in it tells, whatever the driver.
+ * (A record from before the write that is drained after it counts as one of the copy.)
  *
- * A parent's own pages keep their name, also those that it writes after the fork. So while a
- * child still has what was there before, both count once. What programs share that do not have
- * it from a fork counts once for each.
+ * The parent's own pages keep their name, also those that it writes after the fork. So while a
+ * child still has the page from before, the two count as one. Pages that programs share without a
+ * fork, for example of a file, count once for each program.
  *
- * An id stays taken as long as there is a name: the pages of a parent that has gone may be its
- * children's. A name keeps that of the parent, MMPATH_GENERATIONS at most.
+ * An id stays taken as long as there is a name, because children may still have pages of a parent
+ * that has exited. A name holds a reference to the parent's, up to MMPATH_GENERATIONS of them.
  *
  * Locks: a fault must not wait for ctx->lock. So the names of pages have a spinlock.
  */
@@ -31,7 +31,7 @@
 
 /**
  * mmpath_name_create() - give a context its name
- * @ctx: the context, with an id; nobody else knows it
+ * @ctx: the context, with an id; not public yet
  *
  * Context: any. Return: 0 or -ENOMEM.
  */
@@ -86,7 +86,7 @@ static void mmpath_disinherit(struct mmpath_ctx *ctx)
 
 /**
  * mmpath_name_inherit() - let a child know its pages by the names of its parent
- * @ctx: the child's context, with a name; nobody else knows it
+ * @ctx: the child's context, with a name; not public yet
  * @parent: its parent's
  *
  * Without memory, or after many generations, it is not. Context: parent->lock is held, for
@@ -176,11 +176,11 @@ static void mmpath_name_find(struct mmpath_ctx *ctx, u64 page)
 
 /**
  * mmpath_name_of() - return the id that a page is known by
- * @ctx: whose page it is
- * @page: its number
+ * @ctx: a context that has the page
+ * @page: number of the page
  *
  * Context: any but interrupts; takes ctx->name_lock.
- * Return: the id of the context whose it is or was first.
+ * Return: the id of the context that had the page first.
  */
 u32 mmpath_name_of(struct mmpath_ctx *ctx, u64 page)
 {

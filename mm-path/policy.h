@@ -53,7 +53,7 @@ struct mmpath_policy_ops {
  * @node: in the domain's list
  * @shift: one page in 2^shift is in the policy's sample; MMPATH_MAX_SHIFT: none
  *
- * All under the domain's lock, but for hints.
+ * All are protected by the domain's lock; a reader that needs only a hint may do without.
  */
 struct mmpath_policy {
 	const struct mmpath_policy_ops *ops;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which pages of a context are tracked: one in 2^ctx->shift, and for the curves one in
- * 2^regions.params.shift, the same or fewer.
+ * The sample of a context. One page in 2^ctx->shift is tracked. The curves have one page in
+ * 2^regions.params.shift, which are as many or fewer.
  *
  * Locks: see core.h.
  */
@@ -9,12 +9,12 @@
 #include <linux/mm.h>
 #include "core.h"
 
-#define MMPATH_CURVE_COARSER	5U	/* powers of two, at the most */
+#define MMPATH_CURVE_COARSER	5U	/* curves have at least one tracked page in 2^5 */
 
 /*
- * With a replacement policy the order of all pages is worth having, and their curves
- * at all these pages cost several times as much as the policy: they do with fewer, as
- * long as there are enough.
+ * A replacement policy needs the order of all pages that are tracked. The curves do not: at all
+ * these pages they would cost several times as much as the policy. So with a policy the sample of
+ * the curves is coarser, as long as it has MMPATH_CURVE_PAGES.
  */
 static unsigned int mmpath_curve_shift(const struct mmpath_ctx *ctx, unsigned int shift)
 {

@@ -2,19 +2,17 @@
 /*
  * What a hint fault costs beside the touched hook.
  *
- * Time in the touched hook is measured. The way there and back, through an exception, the
- * fault handler and the hint fault hook, cannot be. But the shortest time from a thread's
- * leaving that hook to the same hook for its next hint fault has nothing else in it, if no
- * instruction runs in between. That is made so: one hint fault in MMPATH_TRAP_EVERY leaves
+ * Time in the touched hook is measured. The way there and back leads through an exception, the
+ * fault handler and the hint fault hook, and cannot be measured directly. But a thread may leave
+ * the touched hook and come to it again by the next hint fault without an instruction in between.
+ * Then the time between is that of the way alone. So one hint fault in MMPATH_TRAP_EVERY leaves
  * its page inaccessible, and the instruction faults again at once.
  *
- * The very shortest time would not do. A clock that is set back in between makes a way too
- * short, and such a way would be believed for ever. So each CPU takes the fourth shortest
- * of MMPATH_TRAP_WAYS ways, about the median of those with nothing in between, and the
- * least of what CPUs have reported lately counts: what is wrong is forgotten, and one slow
- * CPU does not make the cost look high. And no way is shorter than an exception that does
- * nothing, which is
- * measured at boot.
+ * The very shortest time would not do. If the clock is set back in between, a way looks too short,
+ * and would be believed for ever. So each CPU takes the fourth shortest of MMPATH_TRAP_WAYS ways,
+ * which is about the median of those with nothing in between. Of the last reports of all CPUs the
+ * least counts. So a wrong report is forgotten, and one slow CPU does not make the cost look
+ * high. No way is shorter than an exception that does nothing, which is measured at boot.
  */
 #include <linux/init.h>
 #include <linux/percpu.h>
@@ -27,7 +25,7 @@
 
 #define MMPATH_TRAP_NS		10000	/* until something is known, and at the most */
 #define MMPATH_TRAP_WAYS	256
-#define MMPATH_TRAP_EVERY	32	/* twice MMPATH_TRAP_SHORTEST of so many ways */
+#define MMPATH_TRAP_EVERY	32	/* gives 2 * MMPATH_TRAP_SHORTEST in MMPATH_TRAP_WAYS */
 #define MMPATH_TRAP_SHORTEST	4
 #define MMPATH_TRAP_REPORTS	32
 #define MMPATH_TRAP_PROBES	31
