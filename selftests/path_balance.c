@@ -1054,8 +1054,16 @@ static void test_storm(unsigned int seconds)
 	for (tenths = 0; tenths < 10 * seconds || (!all_done() && tenths < 60 * seconds); tenths++)
 		path_sleep_ms(100);
 	stop();
-	for (i = 0; i < ARRAY_SIZE(parts); i++)
-		good &= path_eq(path_wait(pid[i], SECONDS), 0);
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (path_eq(path_wait(pid[i], SECONDS), 0))
+			continue;
+		/* the limit of which cgroup did it exceed? */
+		ksft_print_msg("part %zu; oom %lld, of the children %lld and %lld\n", i,
+			       key(storm.top, "memory.events.local", "oom"),
+			       key(storm.a, "memory.events.local", "oom"),
+			       key(storm.b, "memory.events.local", "oom"));
+		good = false;
+	}
 	ksft_print_msg("%lu rounds, %lu modes, %lu cgroups, %lu limits, %lu killed\n",
 		       shared->rounds, shared->modes, shared->cgroups, shared->limits,
 		       shared->kills);
