@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Foresight: which pages of a mapping are missed next, and how far ahead is that known?
+ *
+ *	miss, or first use of a page that was fetched
+ *	    +-- space:	the pages in the direction, or at the stride, of the last misses
+ *	    +-- graph:	the pages that were missed soon after this one before (ppg.c)
+ *	    +-- tests:	which of the two is right here, and how far ahead?
+ *
+ * One event in four is a test. What each predictor would fetch as its first to fourth page is
+ * noted, and what it would fetch from the 32nd page on. A test is right if that page is missed,
+ * or used after it was fetched, within FORESEE_SOON events. Where less than 40 % of the
+ * near tests are right, nothing is fetched. Where 70 % of the far ones are right, 64 pages are.
+ *
+ * "Was it used before it was evicted?" would be the wrong test. About half of all random pages
+ * are, because they stay for long. They are hardly ever used soon.
+ *
+ * A program that finds its pages in memory has no misses to learn from, so the first use of a
+ * page that was fetched counts as a miss. If it is a page in the middle of the last batch, it
+ * also begins the next batch. So a stream never waits.
+ *
+ * Pages that were fetched and not used yet are limited to a part of memory, between 2 and 10 %,
+ * by what became of the last 64 of them. A page that was not used within FORESEE_SOON
+ * events counts as wrong.
+ */
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "foresee.h"
+
+#define FORESEE_SOON		256	/* events */
+#define FORESEE_TICK		8	/* events */
+#define FORESEE_NEAR		40	/* per cent of near tests, for any fetch */
+#define FORESEE_FAR		70	/* per cent of far tests, for the most pages */
+#define FORESEE_TESTS		4U	/* pages of each predictor to note, near and far */
+#define FORESEE_FAR_FROM	31U
+#define FORESEE_TRIED_LEAST	12	/* tests; fewer say nothing */
+#define FORESEE_TRIED_MOST	128	/* then older ones count half */
+#define FORESEE_UNKNOWN		55	/* near share of a predictor without enough tests */
+#define FORESEE_SPACE_BONUS	5	/* it costs less than the graph */
+#define FORESEE_BACK		(-3)	/* steps from here to -1 mean the direction down */
+
+#define FORESEE_NODES_LEAST	1024U
+#define FORESEE_EVENT_NODES	128U	/* more than an event adds */
+#define FORESEE_RING		1024U	/* pages that are fetched and not settled */
+#define POOL_LEAST		2U
+#define POOL_MOST		10U
+#define POOL_FIRST		4
+#define POOL_OUTCOMES		64
+#define POOL_GOOD		57	/* of these */
+#define POOL_BAD		48
+
+/* Numbers of mappings in the index, apart from those of pages */
+#define FORESEE_MAPPING		(1ULL << MMPATH_VPN_BITS)
+
+/**
+ * mmpath_foresee_init() - initialize
+ * @f: what is to be foreseen
+ * @mem: allocator
+ * @mode: the predictors to use
+ * @max_nodes: most pages to remember; with more, all is forgotten. Not less than 1024.
+ */
+void mmpath_foresee_init(struct mmpath_foresee *f, struct mmpath_mem *mem,
+			 enum mmpath_foresee_mode mode, u32 max_nodes)
+{
+	BUILD_BUG_ON(sizeof(struct mmpath_foresee_region) > 1 << MMPATH_FORESEE_REGION_ORDER);
+	memset(f, 0, sizeof(*f));
+	f->mem = mem;
+	mmpath_foresee_set(f, mode, max_nodes);
+	f->pool_percent = POOL_FIRST;
+	f->regions.order = MMPATH_FORESEE_REGION_ORDER;
+	mmpath_ppg_init(&f->graph, mem);
+}
+
+/**
+ * mmpath_foresee_set() - set the predictors, and the memory
+ * @f: what is foreseen
+ * @mode: the predictors to use
+ * @max_nodes: see mmpath_foresee_init()
+ */
+void mmpath_foresee_set(struct mmpath_foresee *f, enum mmpath_foresee_mode mode, u32 max_nodes)
+{
+	f->mode = mode;
+	f->max_nodes = max(max_nodes, FORESEE_NODES_LEAST);
+}
+
+/**
+ * mmpath_foresee_destroy() - free all memory
+ * @f: what was foreseen; empty afterwards
+ */
+void mmpath_foresee_destroy(struct mmpath_foresee *f)
+{
+	mmpath_ppg_destroy(&f->graph);
+	mmpath_vec_free(&f->regions, f->mem);
+	mmpath_mem_free(f->mem, f->fetched, FORESEE_RING * sizeof(*f->fetched));
+	f->fetched = NULL;
+	f->nr_fetched = 0;
+	f->nr_unsettled = 0;
+	f->nr_regions = 0;
+}
+
+static void foresee_forget(struct mmpath_foresee *f)
+{
+	mmpath_foresee_destroy(f);
+	mmpath_ppg_init(&f->graph, f->mem);
+	f->regions = (struct mmpath_vec){ .order = MMPATH_FORESEE_REGION_ORDER };
+	f->next_region = 0;
+	f->forgotten++;
+}
+
+static struct mmpath_ppg_node *foresee_node(const struct mmpath_foresee *f, u32 place)
+{
+	return mmpath_ppg_node(&f->graph, place);
+}
+
+/* Nodes have room for ticks of 13 bits. */
+static u32 foresee_tick(const struct mmpath_foresee *f)
+{
+	return f->clock / FORESEE_TICK % (1 << 13);
+}
+
+/* Was it at @tick so that it is too late now? */
+static bool foresee_late(const struct mmpath_foresee *f, u32 tick)
+{
+	return (foresee_tick(f) - tick) % (1 << 13) > FORESEE_SOON / FORESEE_TICK;
+}
+
+/* Regions */
+
+/**
+ * mmpath_foresee_region() - return a region
+ * @f: what is foreseen
+ * @i: number of the region, less than @f->nr_regions
+ *
+ * Return: the region.
+ */
+struct mmpath_foresee_region *mmpath_foresee_region(const struct mmpath_foresee *f, u32 i)
+{
+	return mmpath_vec_at(&f->regions, i, MMPATH_FORESEE_REGION_ORDER);
+}
+
+/* Begin anew with a region, which keeps its stack. */
+static void foresee_region_start(struct mmpath_foresee_region *r, u64 first)
+{
+	u32 stack = r->stack;
+
+	memset(r, 0, sizeof(*r));
+	r->stack = stack;
+	r->first = first;
+	r->random = mmpath_rank(first);
+}
+
+static struct mmpath_foresee_region *foresee_region_add(struct mmpath_foresee *f)
+{
+	struct mmpath_foresee_region *r;
+
+	if (f->nr_regions == f->regions.nr && mmpath_vec_grow(&f->regions, f->mem))
+		return NULL;
+	r = mmpath_foresee_region(f, f->nr_regions);
+	if (!r->stack)
+		r->stack = mmpath_ppg_stack(&f->graph);
+	if (!r->stack)
+		return NULL;
+	f->nr_regions++;
+	return r;
+}
+
+/* Take the place of a region that was added long ago. */
+static struct mmpath_foresee_region *foresee_region_replace(struct mmpath_foresee *f)
+{
+	u32 i = f->next_region++ % MMPATH_FORESEE_REGIONS;
+	struct mmpath_foresee_region *r = mmpath_foresee_region(f, i);
+	struct mmpath_index *ix = &f->graph.index;
+	u32 id = mmpath_index_find(ix, r->first | FORESEE_MAPPING);
+
+	if (id && *mmpath_index_at(ix, id) == i + 1)
+		mmpath_index_set(ix, id, 0);
+	return r;
+}
+
+/* The region of the mapping that begins at @first, or NULL when out of memory */
+static struct mmpath_foresee_region *foresee_region_get(struct mmpath_foresee *f, u64 first)
+{
+	struct mmpath_index *ix = &f->graph.index;
+	u32 id = mmpath_index_find(ix, first | FORESEE_MAPPING);
+	bool more = f->nr_regions < MMPATH_FORESEE_REGIONS;
+	struct mmpath_foresee_region *r;
+
+	if (id && *mmpath_index_at(ix, id))
+		return mmpath_foresee_region(f, *mmpath_index_at(ix, id) - 1);
+	r = more ? foresee_region_add(f) : foresee_region_replace(f);
+	if (!r)
+		return NULL;
+	id = mmpath_index_get(ix, first | FORESEE_MAPPING);
+	if (!id) {
+		f->nr_regions -= more;
+		return NULL;
+	}
+	mmpath_index_set(ix, id, more ? f->nr_regions :
+			 (f->next_region - 1) % MMPATH_FORESEE_REGIONS + 1);
+	foresee_region_start(r, first);
+	return r;
+}
+
+static u64 foresee_random(struct mmpath_foresee_region *r)
+{
+	r->random = r->random * 1664525 + 1013904223;
+	return r->random >> 16;
+}
+
+/* Tests */
+
+static u8 foresee_test_bit(enum mmpath_predictor by, bool far)
+{
+	return 1 << (2 * by + far);
+}
+
+/* Settle the tests that named the page of an event. */
+static void foresee_settle_tests(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
+				 struct mmpath_ppg_node *node)
+{
+	int by, far;
+
+	for (by = 0; by < NR_MMPATH_PREDICTORS; by++)
+		for (far = 0; far < 2; far++)
+			if (node->tests & foresee_test_bit(by, far) &&
+			    !foresee_late(f, node->tested_at) &&
+			    r->tests[by].right[far] < r->tests[by].tried[far])
+				r->tests[by].right[far]++;
+	node->tests = 0;
+}
+
+static void foresee_note_test(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
+			      enum mmpath_predictor by, bool far, u64 page)
+{
+	struct mmpath_foresee_tests *t = &r->tests[by];
+	u32 place = mmpath_ppg_get(&f->graph, page);
+	struct mmpath_ppg_node *node;
+
+	if (!place)
+		return;
+	node = foresee_node(f, place);
+	if (foresee_late(f, node->tested_at))
+		node->tests = 0;
+	if (node->tests & foresee_test_bit(by, far))
+		return;
+	if (!node->tests)
+		node->tested_at = foresee_tick(f);
+	node->tests |= foresee_test_bit(by, far);
+	if (++t->tried[far] > FORESEE_TRIED_MOST) {
+		t->tried[far] /= 2;
+		t->right[far] /= 2;
+	}
+}
+
+static unsigned int foresee_share(const struct mmpath_foresee_tests *t, bool far)
+{
+	if (t->tried[far] < FORESEE_TRIED_LEAST)
+		return far ? 0 : FORESEE_UNKNOWN;
+	return t->right[far] * 100 / t->tried[far];
+}
+
+/* How many pages is it worth to fetch? */
+static unsigned int foresee_depth(const struct mmpath_foresee_tests *t)
+{
+	unsigned int near = foresee_share(t, false);
+
+	if (near < FORESEE_NEAR)
+		return 0;
+	if (foresee_share(t, true) >= FORESEE_FAR)
+		return MMPATH_FORESEE_MOST;
+	return near >= 85 ? 32 : near >= 70 ? 16 : near >= 55 ? 8 : 4;
+}
+
+/* What is a predictor worth? */
+static unsigned int foresee_worth(const struct mmpath_foresee_tests *t, int by)
+{
+	unsigned int near = foresee_share(t, false), far = foresee_share(t, true);
+
+	return near + min(near, far) / 2 + (by == MMPATH_FORESEE_SPACE) * FORESEE_SPACE_BONUS;
+}
+
+/* Pages that were fetched */
+
+static void foresee_settle_fetch(struct mmpath_foresee *f, struct mmpath_ppg_node *node,
+				 bool right)
+{
+	node->fetched = 0;
+	f->nr_unsettled--;
+	f->right += right;
+	f->wrong += !right;
+	f->pool_right += right;
+	f->pool_wrong += !right;
+	if (f->pool_right + f->pool_wrong < POOL_OUTCOMES)
+		return;
+	if (f->pool_right >= POOL_GOOD)
+		f->pool_percent = min(f->pool_percent + 2, POOL_MOST);
+	else if (f->pool_right < POOL_BAD)
+		f->pool_percent = max(f->pool_percent / 2, POOL_LEAST);
+	f->pool_right = 0;
+	f->pool_wrong = 0;
+}
+
+/* Settle what was not used in time. A page that was fetched again is in the ring twice. */
+static void foresee_settle_oldest(struct mmpath_foresee *f)
+{
+	struct mmpath_foresee_fetch *fetch;
+	struct mmpath_ppg_node *node;
+
+	for (; f->nr_fetched; f->first_fetched++, f->nr_fetched--) {
+		fetch = &f->fetched[f->first_fetched % FORESEE_RING];
+		node = foresee_node(f, fetch->place);
+		if (!node->fetched || node->fetched_at != fetch->tick)
+			continue;
+		if (!foresee_late(f, fetch->tick))
+			break;
+		foresee_settle_fetch(f, node, false);
+	}
+}
+
+/* Note that a page is fetched. Returns false if it was fetched before, or cannot be noted. */
+static bool foresee_note_fetch(struct mmpath_foresee *f, enum mmpath_predictor by, u64 page)
+{
+	struct mmpath_ppg_node *node;
+	u32 place;
+
+	if (!f->fetched)
+		f->fetched = mmpath_mem_alloc(f->mem, FORESEE_RING * sizeof(*f->fetched));
+	if (!f->fetched || f->nr_fetched == FORESEE_RING)
+		return false;
+	place = mmpath_ppg_get(&f->graph, page);
+	if (!place)
+		return false;
+	node = foresee_node(f, place);
+	if (node->fetched)
+		return false;
+	node->fetched = 1;
+	node->by = by;
+	node->fetched_at = foresee_tick(f);
+	f->fetched[(f->first_fetched + f->nr_fetched++) % FORESEE_RING] =
+		(struct mmpath_foresee_fetch){ .place = place, .tick = foresee_tick(f) };
+	f->nr_unsettled++;
+	return true;
+}
+
+/* Predictors */
+
+static s64 foresee_step(const struct mmpath_foresee_region *r)
+{
+	if (r->step && r->step == r->step_before)
+		return r->step;
+	return r->step < 0 && r->step >= FORESEE_BACK ? -1 : 1;
+}
+
+/* Returns the number of pages of the mapping that @by names, in @page. */
+static unsigned int foresee_gather(struct mmpath_foresee *f, const struct mmpath_foresee_region *r,
+				   const struct mmpath_foresee_event *e, int by, u32 place,
+				   u64 *page)
+{
+	u32 found[MMPATH_FORESEE_MOST];
+	unsigned int i, walked, nr = 0;
+	s64 step = foresee_step(r);
+	u64 q = e->page;
+
+	if (by == MMPATH_FORESEE_SPACE) {
+		for (nr = 0; nr < MMPATH_FORESEE_MOST; nr++) {
+			q += step;
+			if (q - e->first >= e->nr)
+				break;
+			page[nr] = q;
+		}
+		return nr;
+	}
+	walked = mmpath_ppg_walk(&f->graph, place, found, MMPATH_FORESEE_MOST);
+	for (i = 0; i < walked; i++) {
+		q = mmpath_ppg_page(&f->graph, found[i]);
+		if (q - e->first < e->nr)
+			page[nr++] = q;
+	}
+	return nr;
+}
+
+static void foresee_test(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
+			 const struct mmpath_foresee_event *e, int by, const u64 *page,
+			 unsigned int nr)
+{
+	unsigned int i, noted = 0;
+
+	for (i = 0; i < nr && noted < FORESEE_TESTS; i++) {
+		if (!e->swapped(e->arg, page[i]))
+			continue;
+		foresee_note_test(f, r, by, false, page[i]);
+		noted++;
+	}
+	noted = 0;
+	for (i = FORESEE_FAR_FROM; i < nr && noted < FORESEE_TESTS; i++) {
+		if (!e->swapped(e->arg, page[i]))
+			continue;
+		foresee_note_test(f, r, by, true, page[i]);
+		noted++;
+	}
+}
+
+static bool foresee_uses(const struct mmpath_foresee *f, int by)
+{
+	return f->mode == MMPATH_PREFETCH_AUTO ||
+	       f->mode == (by == MMPATH_FORESEE_SPACE ? MMPATH_PREFETCH_SPACE :
+							MMPATH_PREFETCH_PPG);
+}
+
+/* Choose the pages to fetch out of those that @by names. */
+static unsigned int foresee_choose(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
+				   const struct mmpath_foresee_event *e, const u64 *page,
+				   unsigned int nr, u64 *fetch)
+{
+	unsigned int i, chosen = 0;
+
+	for (i = 0; i < nr && i < r->depth && chosen < e->room; i++)
+		if (e->swapped(e->arg, page[i]) && foresee_note_fetch(f, r->by, page[i]))
+			fetch[chosen++] = page[i];
+	if (chosen) {
+		r->trigger[r->next_trigger++ % MMPATH_FORESEE_TRIGGERS] = fetch[(chosen - 1) / 2];
+		r->fetched += chosen;
+	}
+	return chosen;
+}
+
+/* Is this the page in the middle of a batch? */
+static bool foresee_triggers(struct mmpath_foresee_region *r, u64 page)
+{
+	unsigned int i;
+
+	for (i = 0; i < MMPATH_FORESEE_TRIGGERS; i++)
+		if (r->trigger[i] == page) {
+			r->trigger[i] = 0;
+			return true;
+		}
+	return false;
+}
+
+static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
+				    const struct mmpath_foresee_event *e, u32 place, bool test,
+				    bool go, u64 *fetch)
+{
+	u64 page[2][MMPATH_FORESEE_MOST];
+	unsigned int nr, best_nr = 0, worth, best_worth = 0, best = 0;
+	int by;
+
+	r->depth = 0;
+	for (by = 0; by < NR_MMPATH_PREDICTORS; by++) {
+		if (!foresee_uses(f, by))
+			continue;
+		nr = foresee_gather(f, r, e, by, place, page[by]);
+		if (test)
+			foresee_test(f, r, e, by, page[by], nr);
+		worth = foresee_worth(&r->tests[by], by);
+		if (!nr || !foresee_depth(&r->tests[by]) || worth <= best_worth)
+			continue;
+		best = by;
+		best_nr = nr;
+		best_worth = worth;
+		r->depth = foresee_depth(&r->tests[by]);
+		r->by = by;
+	}
+	return go && best_nr ? foresee_choose(f, r, e, page[best], best_nr, fetch) : 0;
+}
+
+/* Is there room for the nodes that an event may add? */
+static bool foresee_is_full(const struct mmpath_foresee *f)
+{
+	return f->graph.nr_nodes + FORESEE_EVENT_NODES > f->max_nodes;
+}
+
+/**
+ * mmpath_foresee() - note a miss, or the first use of a page that was fetched
+ * @f: what is foreseen
+ * @e: the event
+ * @fetch: result: pages to fetch now, in this order; room for MMPATH_FORESEE_MOST
+ *
+ * The pages in @fetch are taken to be fetched. A page that then cannot be fetched counts as one
+ * that was not used.
+ *
+ * Return: the number of pages in @fetch.
+ */
+unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_foresee_event *e,
+			    u64 *fetch)
+{
+	struct mmpath_foresee_region *r;
+	struct mmpath_ppg_node *node;
+	bool test, go;
+	u32 place;
+
+	if (f->mode == MMPATH_PREFETCH_NONE)
+		return 0;
+	if (foresee_is_full(f))
+		foresee_forget(f);
+	f->clock++;
+	if (f->nr_fetched)
+		foresee_settle_oldest(f);
+	r = foresee_region_get(f, e->first);
+	place = r ? mmpath_ppg_get(&f->graph, e->page) : 0;
+	if (!place)
+		return 0;
+	node = foresee_node(f, place);
+	if (node->tests)
+		foresee_settle_tests(f, r, node);
+	if (node->fetched)
+		foresee_settle_fetch(f, node, !e->miss);
+	if (e->miss)
+		r->missed++;
+	else
+		r->used++;
+
+	r->step_before = r->step;
+	r->step = r->last ? (s64)(e->page - r->last) : 0;
+	r->last = e->page;
+	mmpath_ppg_miss(&f->graph, r->stack, place, foresee_uses(f, MMPATH_FORESEE_PPG));
+
+	go = e->miss || foresee_triggers(r, e->page);
+	test = !(foresee_random(r) & 3);
+	if (!test && !go)
+		return 0;
+	return foresee_predict(f, r, e, place, test, go, fetch);
+}
+
+/**
+ * mmpath_foresee_bytes() - return the memory that is used
+ * @f: what is foreseen
+ *
+ * Return: bytes, including all that was allocated.
+ */
+size_t mmpath_foresee_bytes(const struct mmpath_foresee *f)
+{
+	return mmpath_ppg_bytes(&f->graph) + mmpath_vec_bytes(&f->regions) +
+	       (f->fetched ? FORESEE_RING * sizeof(*f->fetched) : 0);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which pages of a program are missed next? See foresee.c and ppg.c.
+ */
+#ifndef _MM_PATH_FORESEE_H
+#define _MM_PATH_FORESEE_H
+
+#include "model.h"
+
+/* ppg.c: the page proximity graph of thesis 4.5, learnt from misses */
+#define MMPATH_PPG_DEGREE	4U	/* edges of a node: the proximity set of a page */
+#define MMPATH_PPG_WINDOW	64U	/* pages of the stack that are looked at */
+#define MMPATH_PPG_DEPTH	3U	/* of the walk, breadth first */
+#define MMPATH_PPG_MOST		7U	/* weight of an edge */
+#define MMPATH_PPG_NODES	((1U << 29) - 1)
+
+#define MMPATH_FORESEE_MOST	64U	/* pages to fetch at once */
+
+/**
+ * struct mmpath_ppg_node - a page that was missed, or was foreseen
+ * @page: id of its page in the index; 0: the node is the ring of a stack
+ * @newer: node that was missed next, in the ring of its stack; 0: never missed
+ * @older: node that was missed before it
+ * @edge: place and weight of the nodes that follow, by falling weight
+ * @tested_at: tick in which the first of @tests named the page
+ * @fetched_at: tick in which the page was fetched
+ * @tests: tests that have named the page, see foresee.c
+ * @fetched: the page was fetched, and not used since
+ * @by: the predictor that named it
+ */
+struct mmpath_ppg_node {
+	u32 page;
+	u32 newer, older;
+	u32 edge[MMPATH_PPG_DEGREE];
+	u32 tested_at:13, fetched_at:13, tests:4, fetched:1, by:1;
+};
+
+struct mmpath_ppg {
+	struct mmpath_mem *mem;
+	/* the rest is ppg.c's */
+	struct mmpath_index index;
+	struct mmpath_vec nodes;
+	u32 nr_nodes;			/* in use, without node 0 */
+};
+
+void mmpath_ppg_init(struct mmpath_ppg *g, struct mmpath_mem *mem);
+void mmpath_ppg_destroy(struct mmpath_ppg *g);
+struct mmpath_ppg_node *mmpath_ppg_node(const struct mmpath_ppg *g, u32 place);
+u32 mmpath_ppg_find(struct mmpath_ppg *g, u64 page);
+u32 mmpath_ppg_get(struct mmpath_ppg *g, u64 page);
+u32 mmpath_ppg_stack(struct mmpath_ppg *g);
+u64 mmpath_ppg_page(const struct mmpath_ppg *g, u32 place);
+void mmpath_ppg_miss(struct mmpath_ppg *g, u32 stack, u32 place, bool learn);
+unsigned int mmpath_ppg_walk(const struct mmpath_ppg *g, u32 place, u32 *found,
+			     unsigned int most);
+size_t mmpath_ppg_bytes(const struct mmpath_ppg *g);
+
+/* foresee.c */
+enum mmpath_predictor {
+	MMPATH_FORESEE_SPACE,
+	MMPATH_FORESEE_PPG,
+	NR_MMPATH_PREDICTORS,
+};
+
+enum mmpath_foresee_mode {
+	MMPATH_PREFETCH_NONE,
+	MMPATH_PREFETCH_SPACE,
+	MMPATH_PREFETCH_PPG,
+	MMPATH_PREFETCH_AUTO,
+	NR_MMPATH_PREFETCHES,
+};
+
+#define MMPATH_FORESEE_REGION_ORDER	7	/* a struct mmpath_foresee_region takes 128 bytes */
+#define MMPATH_FORESEE_REGIONS		256U
+#define MMPATH_FORESEE_TRIGGERS		4U
+
+/* What tests of a predictor have shown, for the next pages and for those further on */
+struct mmpath_foresee_tests {
+	u16 tried[2], right[2];
+};
+
+/**
+ * struct mmpath_foresee_region - what is known of a mapping
+ * @first: its first page
+ * @last: page of the last miss
+ * @step: distance of the last two misses
+ * @step_before: distance of the two before
+ * @trigger: pages in the middle of the last batches; their use begins the next batch
+ * @tests: of each predictor
+ * @stack: stack of its misses in the graph
+ * @random: chooses which misses are tests
+ * @next_trigger: entry of @trigger that is replaced next
+ * @depth: pages that were foreseen last
+ * @by: predictor that foresaw them
+ * @missed: misses that waited for the device
+ * @fetched: pages that were fetched
+ * @used: of these, pages that were used
+ */
+struct mmpath_foresee_region {
+	u64 first, last;
+	s64 step, step_before;
+	u64 trigger[MMPATH_FORESEE_TRIGGERS];
+	struct mmpath_foresee_tests tests[NR_MMPATH_PREDICTORS];
+	u32 stack;
+	u32 random;
+	u8 next_trigger, depth, by;
+	u32 missed, fetched, used;
+};
+
+/**
+ * struct mmpath_foresee_event - a miss, or the first use of a page that was fetched
+ * @page: the page
+ * @first: first page of its mapping
+ * @nr: number of pages of the mapping
+ * @miss: the page has to be read; false: it was fetched
+ * @room: pages that may be fetched
+ * @swapped: tell whether a page of the mapping is in swap; also true if it was fetched
+ *	and is not used yet
+ * @arg: for @swapped
+ */
+struct mmpath_foresee_event {
+	u64 page, first, nr;
+	bool miss;
+	unsigned int room;
+	bool (*swapped)(void *arg, u64 page);
+	void *arg;
+};
+
+/* A page that was fetched: its node, and the tick */
+struct mmpath_foresee_fetch {
+	u32 place, tick;
+};
+
+struct mmpath_foresee {
+	struct mmpath_mem *mem;
+	enum mmpath_foresee_mode mode;
+	u32 max_nodes;			/* with more, all is forgotten */
+	unsigned int pool_percent;	/* of memory for pages that are not used yet */
+	u32 nr_unsettled;		/* pages that were fetched and may still be right */
+	unsigned long right, wrong;	/* pages that were used in time, and that were not */
+	unsigned long forgotten;	/* how often all was forgotten */
+	/* the rest is foresee.c's */
+	u32 clock;			/* events */
+	struct mmpath_ppg graph;
+	struct mmpath_vec regions;
+	u32 nr_regions, next_region;
+	struct mmpath_foresee_fetch *fetched;	/* ring, oldest first */
+	u32 first_fetched, nr_fetched;
+	u8 pool_right, pool_wrong;
+};
+
+void mmpath_foresee_init(struct mmpath_foresee *f, struct mmpath_mem *mem,
+			 enum mmpath_foresee_mode mode, u32 max_nodes);
+void mmpath_foresee_set(struct mmpath_foresee *f, enum mmpath_foresee_mode mode, u32 max_nodes);
+void mmpath_foresee_destroy(struct mmpath_foresee *f);
+unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_foresee_event *e,
+			    u64 *fetch);
+struct mmpath_foresee_region *mmpath_foresee_region(const struct mmpath_foresee *f, u32 i);
+size_t mmpath_foresee_bytes(const struct mmpath_foresee *f);
+
+#endif /* _MM_PATH_FORESEE_H */

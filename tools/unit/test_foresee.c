@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests of foresee.c and ppg.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "foresee.h"
+#include "lib.h"
+#include "test.h"
+
+/* A program in a memory of LRU pages, with a device that is never late. */
+struct swap_sim {
+	struct mmpath_foresee f;
+	struct test_mem tm;
+	u64 base, pages, memory;
+	u64 *newer, *older;	/* ring of the pages in memory; place @pages is its end */
+	bool *resident, *fetched, *touched;
+	u64 in_memory, misses, hits, fetches;
+};
+
+static bool sim_swapped(void *arg, u64 page)
+{
+	struct swap_sim *s = arg;
+
+	page -= s->base;
+	assert_true(page < s->pages);
+	return s->touched[page] && (!s->resident[page] || s->fetched[page]);
+}
+
+static void sim_init(struct swap_sim *s, u64 pages, u64 memory, enum mmpath_foresee_mode mode)
+{
+	memset(s, 0, sizeof(*s));
+	test_mem_init(&s->tm);
+	mmpath_foresee_init(&s->f, &s->tm.mem, mode, 4 * pages);
+	s->base = 0x7f0000000ULL;
+	s->pages = pages;
+	s->memory = memory;
+	s->newer = calloc(pages + 1, sizeof(*s->newer));
+	s->older = calloc(pages + 1, sizeof(*s->older));
+	s->resident = calloc(pages, sizeof(*s->resident));
+	s->fetched = calloc(pages, sizeof(*s->fetched));
+	s->touched = calloc(pages, sizeof(*s->touched));
+	s->newer[pages] = pages;
+	s->older[pages] = pages;
+}
+
+static void sim_end(struct swap_sim *s)
+{
+	mmpath_foresee_destroy(&s->f);
+	assert_int_equal(s->tm.mem.bytes, 0);
+	free(s->newer);
+	free(s->older);
+	free(s->resident);
+	free(s->fetched);
+	free(s->touched);
+}
+
+static void sim_out(struct swap_sim *s, u64 page)
+{
+	s->older[s->newer[page]] = s->older[page];
+	s->newer[s->older[page]] = s->newer[page];
+	s->resident[page] = false;
+	s->in_memory--;
+}
+
+/* Bring a page to memory, or to the top, as if it were used. */
+static void sim_in(struct swap_sim *s, u64 page)
+{
+	if (s->resident[page])
+		sim_out(s, page);
+	if (s->in_memory == s->memory) {
+		s->fetched[s->newer[s->pages]] = false;
+		sim_out(s, s->newer[s->pages]);
+	}
+	s->newer[page] = s->pages;
+	s->older[page] = s->older[s->pages];
+	s->newer[s->older[page]] = page;
+	s->older[s->pages] = page;
+	s->resident[page] = true;
+	s->in_memory++;
+}
+
+static void sim_touch(struct swap_sim *s, u64 page)
+{
+	struct mmpath_foresee_event e = {
+		.page = s->base + page, .first = s->base, .nr = s->pages,
+		.swapped = sim_swapped, .arg = s,
+	};
+	u64 fetch[MMPATH_FORESEE_MOST], pool = s->memory * s->f.pool_percent / 100;
+	unsigned int i, nr;
+
+	if (s->resident[page] && !s->fetched[page]) {
+		sim_in(s, page);
+		return;
+	}
+	e.miss = !s->resident[page];
+	sim_in(s, page);
+	s->fetched[page] = false;
+	if (!s->touched[page]) {
+		s->touched[page] = true;
+		return;
+	}
+	s->misses += e.miss;
+	s->hits += !e.miss;
+	e.room = pool > s->f.nr_unsettled ? pool - s->f.nr_unsettled : 0;
+	nr = mmpath_foresee(&s->f, &e, fetch);
+	assert_true(nr <= e.room && nr <= MMPATH_FORESEE_MOST);
+	for (i = 0; i < nr; i++) {
+		page = fetch[i] - s->base;
+		if (s->resident[page])
+			continue;
+		sim_in(s, page);
+		s->fetched[page] = true;
+		s->fetches++;
+	}
+}
+
+/* Pages of misses that are hidden, per cent */
+static unsigned int sim_hidden(const struct swap_sim *s)
+{
+	return s->hits * 100 / (s->hits + s->misses);
+}
+
+static void report(const struct swap_sim *s, const char *what)
+{
+	print_message("# %s: %u %% hidden, misses %llu hits %llu fetched %llu wrong %lu pool %u\n",
+		      what, sim_hidden(s), (unsigned long long)s->misses, (unsigned long long)s->hits,
+		      (unsigned long long)s->fetches, s->f.wrong, s->f.pool_percent);
+}
+
+#define PAGES	8000
+#define MEMORY	4800
+
+enum program { LOOP, STRIDE, CHASE, RANDOM };
+
+static void run(struct swap_sim *s, enum program program, int rounds)
+{
+	u64 order[PAGES], i, j, t;
+	struct rng rng = { 42 };
+	int n;
+
+	for (i = 0; i < PAGES; i++)
+		order[i] = program == STRIDE ? i * 16 % PAGES + i * 16 / PAGES : i;
+	for (i = PAGES - 1; program == CHASE && i; i--) {
+		j = rng_below(&rng, i + 1);
+		t = order[i];
+		order[i] = order[j];
+		order[j] = t;
+	}
+	for (n = 0; n < rounds; n++)
+		for (i = 0; i < PAGES; i++)
+			sim_touch(s, program == RANDOM ? rng_below(&rng, PAGES) : order[i]);
+}
+
+static void program_is_hidden(enum program program, enum mmpath_foresee_mode mode, const char *name,
+			      unsigned int least, unsigned int most)
+{
+	struct swap_sim s;
+
+	sim_init(&s, PAGES, MEMORY, mode);
+	run(&s, program, 10);
+	report(&s, name);
+	assert_in_range(sim_hidden(&s), least, most);
+	sim_end(&s);
+}
+
+static void test_space(void **state)
+{
+	(void)state;
+	program_is_hidden(LOOP, MMPATH_PREFETCH_SPACE, "loop, space", 95, 100);
+	program_is_hidden(STRIDE, MMPATH_PREFETCH_SPACE, "stride, space", 90, 100);
+	program_is_hidden(CHASE, MMPATH_PREFETCH_SPACE, "chase, space", 0, 5);
+}
+
+static void test_graph(void **state)
+{
+	(void)state;
+	program_is_hidden(LOOP, MMPATH_PREFETCH_PPG, "loop, ppg", 75, 100);
+	program_is_hidden(CHASE, MMPATH_PREFETCH_PPG, "chase, ppg", 75, 100);
+	program_is_hidden(RANDOM, MMPATH_PREFETCH_PPG, "random, ppg", 0, 5);
+}
+
+static void test_auto(void **state)
+{
+	(void)state;
+	program_is_hidden(LOOP, MMPATH_PREFETCH_AUTO, "loop, auto", 95, 100);
+	program_is_hidden(STRIDE, MMPATH_PREFETCH_AUTO, "stride, auto", 90, 100);
+	program_is_hidden(CHASE, MMPATH_PREFETCH_AUTO, "chase, auto", 75, 100);
+	program_is_hidden(RANDOM, MMPATH_PREFETCH_AUTO, "random, auto", 0, 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_space),
+		cmocka_unit_test(test_graph),
+		cmocka_unit_test(test_auto),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
