@@ -7,7 +7,7 @@
  *
  * Locks, outermost first:
  *
- *	mmpath_memcg_mutex	which cgroups are tracked, and which are balanced (ui/memcg.c)
+ *	mmpath_memcg_mutex	which cgroups are tracked, balanced, or prefetched for (ui/memcg.c)
  *	 mmpath_replace_mutex	which cgroups have a replacement policy (policy/replace.c)
  *	mmpath_track_mutex	what users change: which programs are tracked, by which driver
  *	mmpath_mutex		the table of contexts, the domains of each, the list of drivers
@@ -20,6 +20,7 @@
  *	        ctx->log_lock	head of the log
  *	        ctx->name_lock	names of the pages of one context
  *	a replacer's lock	its reserve; a spinlock, taken in reclaim
+ *	a foresight's lock	what is foreseen for an mm; a spinlock (policy/prefetch.c)
  *
  * Hooks run under SRCU, which keeps a context and its driver data alive. From a fault all
  * mutexes are taken with trylock: a fault that does not get them leaves its records in the log

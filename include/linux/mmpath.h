@@ -11,11 +11,67 @@
 #include <linux/jump_label.h>
 #include <linux/mm_types.h>
 
+struct folio;
 struct mem_cgroup;
+struct mempolicy;
 struct task_struct;
 struct vm_fault;
 struct zap_details;
 struct zone;
+
+#ifdef CONFIG_MMPATH_PREFETCH
+DECLARE_STATIC_KEY_FALSE(mmpath_prefetch_key);
+bool __mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,
+		     struct vm_fault *vmf, struct folio **folio);
+void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct folio *folio);
+void __mmpath_prefetch_exit(struct mm_struct *mm);
+
+static inline bool mmpath_prefetching(void)
+{
+	return static_branch_unlikely(&mmpath_prefetch_key);
+}
+
+/*
+ * Read the page of a fault from swap, and others that will be missed soon. Returns false if
+ * nothing is prefetched for the program; otherwise @folio is the page, or NULL. May sleep.
+ */
+static inline bool mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol,
+				 pgoff_t ilx, struct vm_fault *vmf, struct folio **folio)
+{
+	return mmpath_prefetching() && __mmpath_swapin(entry, gfp, mpol, ilx, vmf, folio);
+}
+
+/*
+ * Note the first use of a page that was read ahead. @vma is NULL for shmem. The page may not have
+ * been read yet. May sleep.
+ */
+static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address,
+				   struct folio *folio)
+{
+	if (mmpath_prefetching() && vma)
+		__mmpath_swap_hit(vma, address, folio);
+}
+
+/* Forget what was foreseen for @mm, in __mmput(). */
+static inline void mmpath_prefetch_exit(struct mm_struct *mm)
+{
+	if (mmpath_prefetching())
+		__mmpath_prefetch_exit(mm);
+}
+#else
+static inline bool mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol,
+				 pgoff_t ilx, struct vm_fault *vmf, struct folio **folio)
+{
+	return false;
+}
+
+static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address,
+				   struct folio *folio)
+{
+}
+
+static inline void mmpath_prefetch_exit(struct mm_struct *mm) { }
+#endif
 
 #ifdef CONFIG_MMPATH
 
@@ -172,6 +228,7 @@ static inline void mmpath_exit(struct mm_struct *mm)
 {
 	if (unlikely(rcu_access_pointer(mm->mmpath)))
 		__mmpath_exit(mm);
+	mmpath_prefetch_exit(mm);
 }
 
 /* Must NUMA balancing skip @mm, because the driver makes PTEs inaccessible in the same way? */

@@ -9,8 +9,9 @@
  *
  * One event in four is a test. What each predictor would fetch as its first to fourth page is
  * noted, and what it would fetch from the 32nd page on. A test is right if that page is missed,
- * or used after it was fetched, within FORESEE_SOON events. Where less than 40 % of the
- * near tests are right, nothing is fetched. Where 70 % of the far ones are right, 64 pages are.
+ * or used after it was fetched, soon: within 256 events, or fewer if there are less than 2048
+ * pages in swap. Where less than 40 % of the near tests are right, nothing is fetched. Where 70 %
+ * of the far ones are right, 64 pages are.
  *
  * "Was it used before it was evicted?" would be the wrong test. About half of all random pages
  * are, because they stay for long. They are hardly ever used soon.
@@ -20,8 +21,7 @@
  * also begins the next batch. So a stream never waits.
  *
  * Pages that were fetched and not used yet are limited to a part of memory, between 2 and 10 %,
- * by what became of the last 64 of them. A page that was not used within FORESEE_SOON
- * events counts as wrong.
+ * by what became of the last 64 of them. A page that was not used soon counts as wrong.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -29,8 +29,10 @@
 
 #include "foresee.h"
 
-#define FORESEE_SOON		256	/* events */
 #define FORESEE_TICK		8	/* events */
+#define FORESEE_SOON_MOST	(256U / FORESEE_TICK)
+#define FORESEE_SOON_LEAST	(32U / FORESEE_TICK)
+#define FORESEE_SOON_SHARE	8	/* a random page is used so soon in one case of these */
 #define FORESEE_NEAR		40	/* per cent of near tests, for any fetch */
 #define FORESEE_FAR		70	/* per cent of far tests, for the most pages */
 #define FORESEE_TESTS		4U	/* pages of each predictor to note, near and far */
@@ -43,6 +45,9 @@
 
 #define FORESEE_NODES_LEAST	1024U
 #define FORESEE_EVENT_NODES	128U	/* more than an event adds */
+#define FORESEE_ROUNDS		3	/* through all pages, for which the graph is awake */
+#define FORESEE_AWAKE_LEAST	256
+#define FORESEE_NAPS		4	/* the longest nap is 2^4 times as long */
 #define FORESEE_RING		1024U	/* pages that are fetched and not settled */
 #define POOL_LEAST		2U
 #define POOL_MOST		10U
@@ -123,7 +128,7 @@ static u32 foresee_tick(const struct mmpath_foresee *f)
 /* Was it at @tick so that it is too late now? */
 static bool foresee_late(const struct mmpath_foresee *f, u32 tick)
 {
-	return (foresee_tick(f) - tick) % (1 << 13) > FORESEE_SOON / FORESEE_TICK;
+	return (foresee_tick(f) - tick) % (1 << 13) > f->soon;
 }
 
 /* Regions */
@@ -281,6 +286,34 @@ static unsigned int foresee_worth(const struct mmpath_foresee_tests *t, int by)
 	return near + min(near, far) / 2 + (by == MMPATH_FORESEE_SPACE) * FORESEE_SPACE_BONUS;
 }
 
+/*
+ * Must the graph be taught, and asked? Not where space is right as far ahead as can be. And less
+ * and less often where the graph was of no use while the program could go through its pages a
+ * few times: a program without order must not pay for it. Space is always tried, so that a scan
+ * is noticed.
+ */
+static bool foresee_graph_awake(struct mmpath_foresee *f, struct mmpath_foresee_region *r)
+{
+	if (f->mode == MMPATH_PREFETCH_SPACE ||
+	    (f->mode == MMPATH_PREFETCH_AUTO &&
+	     foresee_depth(&r->tests[MMPATH_FORESEE_SPACE]) == MMPATH_FORESEE_MOST))
+		return false;
+	if (r->asleep) {
+		r->asleep--;
+		return false;
+	}
+	if (++r->awake < FORESEE_ROUNDS * f->graph.nr_nodes + FORESEE_AWAKE_LEAST)
+		return true;
+	if (foresee_depth(&r->tests[MMPATH_FORESEE_PPG])) {
+		r->naps = 0;
+	} else {
+		r->asleep = r->awake << r->naps;
+		r->naps = min_t(u8, r->naps + 1, FORESEE_NAPS);
+	}
+	r->awake = 0;
+	return true;
+}
+
 /* Pages that were fetched */
 
 static void foresee_settle_fetch(struct mmpath_foresee *f, struct mmpath_ppg_node *node,
@@ -402,23 +435,16 @@ static void foresee_test(struct mmpath_foresee *f, struct mmpath_foresee_region 
 	}
 }
 
-static bool foresee_uses(const struct mmpath_foresee *f, int by)
-{
-	return f->mode == MMPATH_PREFETCH_AUTO ||
-	       f->mode == (by == MMPATH_FORESEE_SPACE ? MMPATH_PREFETCH_SPACE :
-							MMPATH_PREFETCH_PPG);
-}
-
-/* Choose the pages to fetch out of those that @by names. */
+/* Leave those of the @nr pages in @fetch that are to be fetched. */
 static unsigned int foresee_choose(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
-				   const struct mmpath_foresee_event *e, const u64 *page,
-				   unsigned int nr, u64 *fetch)
+				   const struct mmpath_foresee_event *e, u64 *fetch,
+				   unsigned int nr)
 {
 	unsigned int i, chosen = 0;
 
 	for (i = 0; i < nr && i < r->depth && chosen < e->room; i++)
-		if (e->swapped(e->arg, page[i]) && foresee_note_fetch(f, r->by, page[i]))
-			fetch[chosen++] = page[i];
+		if (e->swapped(e->arg, fetch[i]) && foresee_note_fetch(f, r->by, fetch[i]))
+			fetch[chosen++] = fetch[i];
 	if (chosen) {
 		r->trigger[r->next_trigger++ % MMPATH_FORESEE_TRIGGERS] = fetch[(chosen - 1) / 2];
 		r->fetched += chosen;
@@ -443,27 +469,27 @@ static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_fore
 				    const struct mmpath_foresee_event *e, u32 place, bool test,
 				    bool go, u64 *fetch)
 {
-	u64 page[2][MMPATH_FORESEE_MOST];
-	unsigned int nr, best_nr = 0, worth, best_worth = 0, best = 0;
+	unsigned int nr, best_nr = 0, worth, best_worth = 0;
+	u64 page[MMPATH_FORESEE_MOST];
 	int by;
 
 	r->depth = 0;
 	for (by = 0; by < NR_MMPATH_PREDICTORS; by++) {
-		if (!foresee_uses(f, by))
+		if (by == MMPATH_FORESEE_PPG ? !place : f->mode == MMPATH_PREFETCH_PPG)
 			continue;
-		nr = foresee_gather(f, r, e, by, place, page[by]);
+		nr = foresee_gather(f, r, e, by, place, page);
 		if (test)
-			foresee_test(f, r, e, by, page[by], nr);
+			foresee_test(f, r, e, by, page, nr);
 		worth = foresee_worth(&r->tests[by], by);
 		if (!nr || !foresee_depth(&r->tests[by]) || worth <= best_worth)
 			continue;
-		best = by;
+		memcpy(fetch, page, nr * sizeof(*page));
 		best_nr = nr;
 		best_worth = worth;
 		r->depth = foresee_depth(&r->tests[by]);
 		r->by = by;
 	}
-	return go && best_nr ? foresee_choose(f, r, e, page[best], best_nr, fetch) : 0;
+	return go && best_nr ? foresee_choose(f, r, e, fetch, best_nr) : 0;
 }
 
 /* Is there room for the nodes that an event may add? */
@@ -488,7 +514,7 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 {
 	struct mmpath_foresee_region *r;
 	struct mmpath_ppg_node *node;
-	bool test, go;
+	bool graph, test, go;
 	u32 place;
 
 	if (f->mode == MMPATH_PREFETCH_NONE)
@@ -496,17 +522,21 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	if (foresee_is_full(f))
 		foresee_forget(f);
 	f->clock++;
+	f->soon = clamp_t(u64, e->in_swap / (FORESEE_SOON_SHARE * FORESEE_TICK),
+			  FORESEE_SOON_LEAST, FORESEE_SOON_MOST);
 	if (f->nr_fetched)
 		foresee_settle_oldest(f);
 	r = foresee_region_get(f, e->first);
-	place = r ? mmpath_ppg_get(&f->graph, e->page) : 0;
-	if (!place)
+	if (!r)
 		return 0;
-	node = foresee_node(f, place);
-	if (node->tests)
+	graph = foresee_graph_awake(f, r);
+	place = graph ? mmpath_ppg_get(&f->graph, e->page) : mmpath_ppg_find(&f->graph, e->page);
+	if (place) {
+		node = foresee_node(f, place);
 		foresee_settle_tests(f, r, node);
-	if (node->fetched)
-		foresee_settle_fetch(f, node, !e->miss);
+		if (node->fetched)
+			foresee_settle_fetch(f, node, !e->miss);
+	}
 	if (e->miss)
 		r->missed++;
 	else
@@ -515,13 +545,14 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	r->step_before = r->step;
 	r->step = r->last ? (s64)(e->page - r->last) : 0;
 	r->last = e->page;
-	mmpath_ppg_miss(&f->graph, r->stack, place, foresee_uses(f, MMPATH_FORESEE_PPG));
+	if (graph && place)
+		mmpath_ppg_miss(&f->graph, r->stack, place);
 
 	go = e->miss || foresee_triggers(r, e->page);
 	test = !(foresee_random(r) & 3);
 	if (!test && !go)
 		return 0;
-	return foresee_predict(f, r, e, place, test, go, fetch);
+	return foresee_predict(f, r, e, graph ? place : 0, test, go, fetch);
 }
 
 /**

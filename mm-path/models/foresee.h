@@ -50,7 +50,7 @@ u32 mmpath_ppg_find(struct mmpath_ppg *g, u64 page);
 u32 mmpath_ppg_get(struct mmpath_ppg *g, u64 page);
 u32 mmpath_ppg_stack(struct mmpath_ppg *g);
 u64 mmpath_ppg_page(const struct mmpath_ppg *g, u32 place);
-void mmpath_ppg_miss(struct mmpath_ppg *g, u32 stack, u32 place, bool learn);
+void mmpath_ppg_miss(struct mmpath_ppg *g, u32 stack, u32 place);
 unsigned int mmpath_ppg_walk(const struct mmpath_ppg *g, u32 place, u32 *found,
 			     unsigned int most);
 size_t mmpath_ppg_bytes(const struct mmpath_ppg *g);
@@ -92,6 +92,9 @@ struct mmpath_foresee_tests {
  * @next_trigger: entry of @trigger that is replaced next
  * @depth: pages that were foreseen last
  * @by: predictor that foresaw them
+ * @naps: how often in a row the graph has been put to sleep
+ * @awake: events since the graph was awake
+ * @asleep: events for which it sleeps on
  * @missed: misses that waited for the device
  * @fetched: pages that were fetched
  * @used: of these, pages that were used
@@ -103,7 +106,8 @@ struct mmpath_foresee_region {
 	struct mmpath_foresee_tests tests[NR_MMPATH_PREDICTORS];
 	u32 stack;
 	u32 random;
-	u8 next_trigger, depth, by;
+	u8 next_trigger, depth, by, naps;
+	u32 awake, asleep;
 	u32 missed, fetched, used;
 };
 
@@ -114,6 +118,7 @@ struct mmpath_foresee_region {
  * @nr: number of pages of the mapping
  * @miss: the page has to be read; false: it was fetched
  * @room: pages that may be fetched
+ * @in_swap: pages of the program that are in swap
  * @swapped: tell whether a page of the mapping is in swap; also true if it was fetched
  *	and is not used yet
  * @arg: for @swapped
@@ -122,6 +127,7 @@ struct mmpath_foresee_event {
 	u64 page, first, nr;
 	bool miss;
 	unsigned int room;
+	u64 in_swap;
 	bool (*swapped)(void *arg, u64 page);
 	void *arg;
 };
@@ -141,6 +147,7 @@ struct mmpath_foresee {
 	unsigned long forgotten;	/* how often all was forgotten */
 	/* the rest is foresee.c's */
 	u32 clock;			/* events */
+	u32 soon;			/* ticks in which a page that was named must be used */
 	struct mmpath_ppg graph;
 	struct mmpath_vec regions;
 	u32 nr_regions, next_region;

@@ -234,18 +234,16 @@ static void ppg_unlink(struct mmpath_ppg *g, struct mmpath_ppg_node *node)
  * @g: the graph
  * @stack: stack of the mapping
  * @place: node of the page
- * @learn: update the edges of the node
  *
  * Thesis 4.5. Takes constant time.
  */
-void mmpath_ppg_miss(struct mmpath_ppg *g, u32 stack, u32 place, bool learn)
+void mmpath_ppg_miss(struct mmpath_ppg *g, u32 stack, u32 place)
 {
 	struct mmpath_ppg_node *node = mmpath_ppg_node(g, place);
 	struct mmpath_ppg_node *end = mmpath_ppg_node(g, stack);
 
 	if (node->newer) {
-		if (learn)
-			ppg_learn(g, node);
+		ppg_learn(g, node);
 		ppg_unlink(g, node);
 	}
 	node->newer = stack;

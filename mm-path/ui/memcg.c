@@ -215,6 +215,7 @@ static void mmpath_memcg_reap(void)
 		if (css_is_dying(pm->css) || !(pm->css->flags & CSS_VISIBLE))
 			mmpath_memcg_del(pm);
 	mmpath_balance_reap();
+	mmpath_prefetch_reap();
 }
 
 static void mmpath_memcg_sync(void)
@@ -367,13 +368,16 @@ static void mmpath_stat_of(struct mmpath_memcg *pm, void *m)
 static int mmpath_stat_show(struct seq_file *m, void *v)
 {
 	struct cgroup_subsys_state *css = seq_css(m);
-	int ret;
+	int ret, prefetch;
 
 	css_get(css);
 	ret = mmpath_memcg_show(m, mmpath_show_stat) ?:
 		mmpath_memcg_call(css, mmpath_stat_of, m);
+	mutex_lock(&mmpath_memcg_mutex);
+	prefetch = mmpath_show_prefetch(m, mem_cgroup_from_css(css));
+	mutex_unlock(&mmpath_memcg_mutex);
 	css_put(css);
-	return ret;
+	return ret == -ENODATA ? prefetch : ret;
 }
 
 static void mmpath_mrc_reset_of(struct mmpath_memcg *pm, void *arg)
@@ -534,6 +538,32 @@ static int mmpath_target_show(struct seq_file *m, void *v)
 }
 #endif
 
+#ifdef CONFIG_MMPATH_PREFETCH
+static int mmpath_prefetch_show(struct seq_file *m, void *v)
+{
+	mutex_lock(&mmpath_memcg_mutex);
+	mmpath_show_words(m, mmpath_prefetch_names, NR_MMPATH_PREFETCHES,
+			  mmpath_prefetch_mode(mem_cgroup_from_seq(m)));
+	mutex_unlock(&mmpath_memcg_mutex);
+	return 0;
+}
+
+static ssize_t mmpath_prefetch_write(struct kernfs_open_file *of, char *buf, size_t nbytes,
+				     loff_t off)
+{
+	int mode = sysfs_match_string(mmpath_prefetch_names, strstrip(buf)), ret;
+
+	if (mode < 0)
+		return mode;
+	mutex_lock(&mmpath_memcg_mutex);
+	mmpath_memcg_reap();
+	WRITE_ONCE(mmpath_memcg_used, true);
+	ret = mmpath_set_prefetch(mem_cgroup_from_css(of_css(of)), mode);
+	mutex_unlock(&mmpath_memcg_mutex);
+	return ret ?: nbytes;
+}
+#endif
+
 static struct cftype mmpath_files[] = {
 	{
 		.name = "path.track",
@@ -598,6 +628,14 @@ static struct cftype mmpath_files[] = {
 		.name = "path.target",
 		.flags = CFTYPE_NOT_ON_ROOT,
 		.seq_show = mmpath_target_show,
+	},
+#endif
+#ifdef CONFIG_MMPATH_PREFETCH
+	{
+		.name = "path.prefetch",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = mmpath_prefetch_show,
+		.write = mmpath_prefetch_write,
 	},
 #endif
 	{ }	/* terminate */

@@ -7,6 +7,7 @@
 
 #include "../core.h"
 #include "../policy/balance.h"
+#include "../policy/prefetch.h"
 #include "../policy/replace.h"
 
 /* show.c */

@@ -101,6 +101,7 @@ static void sim_touch(struct swap_sim *s, u64 page)
 	}
 	s->misses += e.miss;
 	s->hits += !e.miss;
+	e.in_swap = s->pages - s->in_memory;
 	e.room = pool > s->f.nr_unsettled ? pool - s->f.nr_unsettled : 0;
 	nr = mmpath_foresee(&s->f, &e, fetch);
 	assert_true(nr <= e.room && nr <= MMPATH_FORESEE_MOST);

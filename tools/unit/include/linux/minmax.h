@@ -20,4 +20,6 @@
 	min(__v, high);				\
 })
 
+#define clamp_t(type, v, low, high)	clamp((type)(v), (type)(low), (type)(high))
+
 #endif

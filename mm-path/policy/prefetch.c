@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Prefetch: pages that a program will miss soon are read from swap ahead of it
+ * (thesis 4.5).
+ *
+ *	miss --read the page--> foresee.c --> read more pages into the swap cache
+ *	first use of a page in the middle of the last batch --> the next batch
+ *
+ * It is a third kind of swap readahead, beside that of neighbouring slots and that of
+ * neighbouring pages, for the programs of a cgroup and of the cgroups below it. It needs no
+ * tracking: misses, and first uses of prefetched pages, are all that it learns from. A
+ * prefetched page is not mapped before its use, because that would hide the use.
+ *
+ * The page that was missed is read first, at once. The task then prepares the reads of the
+ * others while it would wait anyway. Prefetched pages are charged like all others, but they
+ * give way. Room for them is made in the cgroup of the program only. If an ancestor or the
+ * machine is full then, the rest of the batch is dropped. A swap device that needs no wait
+ * (zram) leaves nothing to hide: there the kernel's own readahead is used.
+ *
+ * What is foreseen is kept for each mm, is charged to the cgroup of the program, and ends with
+ * the mm. Out of memory, less is foreseen.
+ *
+ * Locks: changes of the table of cgroups hold mmpath_memcg_mutex. A fault holds a reference to
+ * the prefetcher while it reads: that may take as long as the disk likes. The lock of a foresight
+ * is taken under RCU, and nothing below it but the locks of page tables and of the allocator.
+ */
+#include <linux/blkdev.h>
+#include <linux/memcontrol.h>
+#include <linux/mempolicy.h>
+#include <linux/mm.h>
+#include <linux/psi.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
+#include <linux/xarray.h>
+#include "../../internal.h"
+#include "../../swap.h"
+#include "prefetch.h"
+
+enum mmpath_prefetch_stat {
+	MMPATH_PF_ONDEMAND,
+	MMPATH_PF_PREFETCHED,
+	MMPATH_PF_HIT,
+	MMPATH_PF_LATE,
+	MMPATH_PF_UNUSED,
+	NR_MMPATH_PF_STATS,
+};
+
+static const char * const mmpath_prefetch_stat_names[NR_MMPATH_PF_STATS] = {
+	[MMPATH_PF_ONDEMAND]	= "ondemand",
+	[MMPATH_PF_PREFETCHED]	= "prefetched",
+	[MMPATH_PF_HIT]		= "hit",
+	[MMPATH_PF_LATE]	= "late",
+	[MMPATH_PF_UNUSED]	= "unused",
+};
+
+const char * const mmpath_prefetch_names[NR_MMPATH_PREFETCHES] = {
+	[MMPATH_PREFETCH_NONE]	= "none",
+	[MMPATH_PREFETCH_SPACE]	= "space",
+	[MMPATH_PREFETCH_PPG]	= "ppg",
+	[MMPATH_PREFETCH_AUTO]	= "auto",
+};
+
+/**
+ * struct mmpath_prefetcher - a cgroup whose programs have pages prefetched
+ * @ref: one is that of the table
+ * @dead: it has left the table; read and written under RCU
+ * @memcg: the cgroup; the table holds a reference
+ * @mode: which predictors are used
+ * @unsettled: pages that were prefetched and may still be used in time
+ * @stat: what is counted, see mmpath_prefetch_stat_names
+ * @rcu: for foresights that end
+ */
+struct mmpath_prefetcher {
+	refcount_t ref;
+	bool dead;
+	struct mem_cgroup *memcg;
+	enum mmpath_foresee_mode mode;
+	atomic_long_t unsettled;
+	atomic_long_t stat[NR_MMPATH_PF_STATS];
+	struct rcu_head rcu;
+};
+
+/**
+ * struct mmpath_foresight - what is foreseen for a program
+ * @node: in the table, by @mm
+ * @mm: the mm; ends later than this
+ * @p: the prefetcher that has used it last, until that is dead
+ * @memcg: cgroup that is charged, in an event
+ * @lock: protects what follows
+ * @dead: it has left the table
+ * @mem: allocator of @f
+ * @f: the model
+ * @rcu: for readers of the table
+ */
+struct mmpath_foresight {
+	struct rhash_head node;
+	struct mm_struct *mm;
+	struct mmpath_prefetcher *p;
+	struct mem_cgroup *memcg;
+	spinlock_t lock;	/* what follows */
+	bool dead;
+	struct mmpath_mem mem;
+	struct mmpath_foresee f;
+	struct rcu_head rcu;
+};
+
+DEFINE_STATIC_KEY_FALSE(mmpath_prefetch_key);
+static DEFINE_XARRAY(mmpath_prefetchers);	/* by the id of the cgroup's css */
+static struct rhashtable mmpath_foresights;
+
+static const struct rhashtable_params mmpath_foresight_params = {
+	.key_len = sizeof(struct mm_struct *),
+	.key_offset = offsetof(struct mmpath_foresight, mm),
+	.head_offset = offsetof(struct mmpath_foresight, node),
+	.automatic_shrinking = true,
+};
+
+static void mmpath_pf_count(struct mmpath_prefetcher *p, enum mmpath_prefetch_stat what, long n)
+{
+	if (n)
+		atomic_long_add(n, &p->stat[what]);
+}
+
+static void mmpath_prefetcher_put(struct mmpath_prefetcher *p)
+{
+	if (refcount_dec_and_test(&p->ref))
+		kfree_rcu(p, rcu);
+}
+
+/* Foresights */
+
+static void *mmpath_foresight_alloc_mem(struct mmpath_mem *mem, size_t bytes)
+{
+	struct mmpath_foresight *s = container_of(mem, struct mmpath_foresight, mem);
+
+	return mmpath_model_alloc(s->memcg, bytes, MMPATH_GFP_NOWAIT);
+}
+
+static struct mmpath_foresight *mmpath_foresight_find(struct mm_struct *mm)
+{
+	return rhashtable_lookup(&mmpath_foresights, &mm, mmpath_foresight_params);
+}
+
+static struct mmpath_foresight *mmpath_foresight_add(struct mmpath_prefetcher *p,
+						     struct mm_struct *mm,
+						     struct mem_cgroup *memcg)
+{
+	struct mmpath_foresight *s = mmpath_model_alloc(memcg, sizeof(*s), MMPATH_GFP_NOWAIT);
+
+	if (!s)
+		return NULL;
+	s->mm = mm;
+	s->p = p;
+	s->mem.alloc = mmpath_foresight_alloc_mem;
+	s->mem.free = mmpath_model_free;
+	spin_lock_init(&s->lock);
+	mmpath_foresee_init(&s->f, &s->mem, p->mode, 0);
+	if (!rhashtable_lookup_insert_fast(&mmpath_foresights, &s->node,
+					   mmpath_foresight_params))
+		return s;
+	/* no memory; or another thread was first, and this event is lost */
+	kfree(s);
+	return NULL;
+}
+
+static void mmpath_foresight_drop(struct mmpath_foresight *s)
+{
+	if (rhashtable_remove_fast(&mmpath_foresights, &s->node, mmpath_foresight_params))
+		return;
+	spin_lock(&s->lock);
+	s->dead = true;
+	atomic_long_sub(s->f.nr_unsettled, &s->p->unsettled);
+	mmpath_foresee_destroy(&s->f);
+	spin_unlock(&s->lock);
+	kfree_rcu(s, rcu);
+}
+
+void __mmpath_prefetch_exit(struct mm_struct *mm)
+{
+	struct mmpath_foresight *s;
+
+	rcu_read_lock();
+	s = mmpath_foresight_find(mm);
+	if (s)
+		mmpath_foresight_drop(s);
+	rcu_read_unlock();
+}
+
+/* Drop the foresights of a prefetcher that no fault can find any more. */
+static void mmpath_foresights_drop(struct mmpath_prefetcher *p)
+{
+	struct mmpath_foresight *s;
+	struct rhashtable_iter it;
+
+	rhashtable_walk_enter(&mmpath_foresights, &it);
+	do {
+		rhashtable_walk_start(&it);
+		while (!IS_ERR_OR_NULL(s = rhashtable_walk_next(&it)))
+			if (READ_ONCE(s->p) == p)
+				mmpath_foresight_drop(s);
+		rhashtable_walk_stop(&it);
+	} while (s == ERR_PTR(-EAGAIN));
+	rhashtable_walk_exit(&it);
+}
+
+/* Page tables */
+
+/* The page table that was looked at last */
+struct mmpath_pte_walk {
+	struct vm_area_struct *vma;
+	unsigned long start;
+	pte_t *pte;
+};
+
+static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long address)
+{
+	pgd_t *pgd = pgd_offset(mm, address);
+	p4d_t *p4d;
+	pud_t *pud;
+
+	if (pgd_none_or_clear_bad(pgd))
+		return NULL;
+	p4d = p4d_offset(pgd, address);
+	if (p4d_none_or_clear_bad(p4d))
+		return NULL;
+	pud = pud_offset(p4d, address);
+	return pud_none(*pud) || pud_leaf(*pud) ? NULL : pmd_offset(pud, address);
+}
+
+static void mmpath_pte_end(struct mmpath_pte_walk *w)
+{
+	if (w->pte)
+		pte_unmap(w->pte);
+	w->pte = NULL;
+}
+
+/* Look for a swap entry at @address, which is in the VMA. The VMA is locked against changes. */
+static bool mmpath_swap_entry(struct mmpath_pte_walk *w, unsigned long address,
+			      swp_entry_t *entry)
+{
+	pmd_t *pmd;
+	pte_t pte;
+
+	if (!w->pte || address - w->start >= PMD_SIZE) {
+		mmpath_pte_end(w);
+		pmd = mmpath_pmd(w->vma->vm_mm, address);
+		w->start = address & PMD_MASK;
+		w->pte = pmd ? pte_offset_map(pmd, w->start) : NULL;
+		if (!w->pte)
+			return false;
+	}
+	pte = ptep_get_lockless(w->pte + pte_index(address));
+	if (!is_swap_pte(pte))
+		return false;
+	*entry = pte_to_swp_entry(pte);
+	return !non_swap_entry(*entry);
+}
+
+static bool mmpath_swapped(void *walk, u64 page)
+{
+	swp_entry_t entry;
+
+	return mmpath_swap_entry(walk, page << PAGE_SHIFT, &entry);
+}
+
+/* Reads */
+
+/*
+ * Make room for @nr pages in the cgroup of the program, and in no other. Reclaim for a charge
+ * would take pages from other cgroups if it is an ancestor that is full.
+ */
+static void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
+{
+	unsigned long room = nr, used, limit, flags;
+	struct mem_cgroup *at;
+
+	for (at = memcg; at; at = parent_mem_cgroup(at)) {
+		used = page_counter_read(&at->memory);
+		limit = min(READ_ONCE(at->memory.max), READ_ONCE(at->memory.high));
+		room = min(room, limit - min(limit, used));
+	}
+	if (room == nr)
+		return;
+	psi_memstall_enter(&flags);
+	try_to_free_mem_cgroup_pages(memcg, nr - room, GFP_KERNEL, MEMCG_RECLAIM_MAY_SWAP, NULL);
+	psi_memstall_leave(&flags);
+}
+
+/* Returns the number of pages that are read now. */
+static unsigned int mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *page,
+					 unsigned int nr)
+{
+	gfp_t gfp = (GFP_HIGHUSER_MOVABLE & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN;
+	struct mmpath_pte_walk walk = { .vma = vma };
+	unsigned long address = page[0] << PAGE_SHIFT;
+	struct swap_iocb *splug = NULL;
+	struct mempolicy *mpol;
+	unsigned int i, read = 0;
+	struct blk_plug plug;
+	struct folio *folio;
+	swp_entry_t entry;
+	bool new, found;
+	pgoff_t ilx;
+
+	mpol = get_vma_policy(vma, address, 0, &ilx);
+	blk_start_plug(&plug);
+	for (i = 0; i < nr; i++) {
+		found = mmpath_swap_entry(&walk, page[i] << PAGE_SHIFT, &entry);
+		mmpath_pte_end(&walk);
+		/* no harm if another thread has brought the page, or the device is on its way out */
+		if (!found || data_race(swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO))
+			continue;
+		folio = __read_swap_cache_async(entry, gfp, mpol, ilx + page[i] - page[0], &new,
+						false);
+		if (!folio)
+			break;
+		if (new) {
+			folio_set_readahead(folio);
+			swap_read_folio(folio, &splug);
+			count_vm_event(SWAP_RA);
+			read++;
+		}
+		folio_put(folio);
+	}
+	blk_finish_plug(&plug);
+	swap_read_unplug(splug);
+	lru_add_drain();
+	mpol_cond_put(mpol);
+	return read;
+}
+
+/* Events */
+
+/* The prefetcher of the cgroup, or of the nearest one above it, with a reference, or NULL */
+static struct mmpath_prefetcher *mmpath_prefetcher_get(struct mem_cgroup *memcg)
+{
+	struct mmpath_prefetcher *p = NULL;
+
+	rcu_read_lock();
+	for (; memcg && !p; memcg = parent_mem_cgroup(memcg))
+		p = xa_load(&mmpath_prefetchers, memcg->css.id);
+	if (p && !refcount_inc_not_zero(&p->ref))
+		p = NULL;
+	rcu_read_unlock();
+	return p;
+}
+
+static u32 mmpath_prefetch_nodes(struct mm_struct *mm)
+{
+	unsigned long pages = get_mm_counter(mm, MM_ANONPAGES) + get_mm_counter(mm, MM_SWAPENTS);
+
+	return min(2 * pages, MMPATH_PPG_NODES);
+}
+
+/* Let the model see an event. Returns the number of pages to read. */
+static unsigned int mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
+					  struct vm_area_struct *vma, unsigned long address,
+					  bool miss, u64 *page)
+{
+	struct mmpath_pte_walk walk = { .vma = vma };
+	struct mmpath_foresee_event e = {
+		.page = address >> PAGE_SHIFT,
+		.first = vma->vm_start >> PAGE_SHIFT,
+		.nr = vma_pages(vma),
+		.miss = miss,
+		.in_swap = get_mm_counter(vma->vm_mm, MM_SWAPENTS),
+		.swapped = mmpath_swapped,
+		.arg = &walk,
+	};
+	unsigned long pool, unsettled, wrong;
+	struct mmpath_foresight *s;
+	unsigned int nr = 0;
+
+	rcu_read_lock();
+	if (READ_ONCE(p->dead))
+		goto out;
+	s = mmpath_foresight_find(vma->vm_mm);
+	if (!s)
+		s = mmpath_foresight_add(p, vma->vm_mm, memcg);
+	if (!s)
+		goto out;
+	spin_lock(&s->lock);
+	if (s->dead)
+		goto out_unlock;
+	if (s->p != p) {
+		atomic_long_sub(s->f.nr_unsettled, &s->p->unsettled);
+		atomic_long_add(s->f.nr_unsettled, &p->unsettled);
+		WRITE_ONCE(s->p, p);
+	}
+	s->memcg = memcg;
+	unsettled = atomic_long_read(&p->unsettled);
+	pool = page_counter_read(&memcg->memory) * s->f.pool_percent / 100;
+	e.room = pool - min(pool, unsettled);
+	unsettled = s->f.nr_unsettled;
+	wrong = s->f.wrong;
+	mmpath_foresee_set(&s->f, p->mode, mmpath_prefetch_nodes(vma->vm_mm));
+	nr = mmpath_foresee(&s->f, &e, page);
+	mmpath_pte_end(&walk);
+	atomic_long_add((long)s->f.nr_unsettled - (long)unsettled, &p->unsettled);
+	mmpath_pf_count(p, MMPATH_PF_UNUSED, s->f.wrong - wrong);
+out_unlock:
+	spin_unlock(&s->lock);
+out:
+	rcu_read_unlock();
+	return nr;
+}
+
+static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
+			    struct vm_area_struct *vma, unsigned long address, bool miss)
+{
+	u64 page[MMPATH_FORESEE_MOST];
+	unsigned int nr = mmpath_prefetch_event(p, memcg, vma, address, miss, page);
+
+	if (!nr)
+		return;
+	mmpath_prefetch_make_room(memcg, nr);
+	mmpath_pf_count(p, MMPATH_PF_PREFETCHED, mmpath_prefetch_read(vma, page, nr));
+}
+
+bool __mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,
+		     struct vm_fault *vmf, struct folio **folio)
+{
+	struct mm_struct *mm = vmf->vma->vm_mm;
+	struct mmpath_prefetcher *p;
+	struct mem_cgroup *memcg;
+	bool new;
+
+	if (mm != current->mm || swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO)
+		return false;
+	memcg = get_mem_cgroup_from_mm(mm);
+	p = mmpath_prefetcher_get(memcg);
+	if (p) {
+		*folio = __read_swap_cache_async(entry, gfp, mpol, ilx, &new, false);
+		if (*folio && new) {
+			swap_read_folio(*folio, NULL);
+			mmpath_pf_count(p, MMPATH_PF_ONDEMAND, 1);
+			mmpath_prefetch(p, memcg, vmf->vma, vmf->address, true);
+		}
+		mmpath_prefetcher_put(p);
+	}
+	mem_cgroup_put(memcg);
+	return p;
+}
+
+void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct folio *folio)
+{
+	struct mm_struct *mm = vma->vm_mm;
+	struct mmpath_prefetcher *p;
+	struct mem_cgroup *memcg;
+
+	if (mm != current->mm)
+		return;
+	memcg = get_mem_cgroup_from_mm(mm);
+	p = mmpath_prefetcher_get(memcg);
+	if (p) {
+		mmpath_pf_count(p, MMPATH_PF_HIT, 1);
+		if (!folio_test_uptodate(folio))
+			mmpath_pf_count(p, MMPATH_PF_LATE, 1);
+		mmpath_prefetch(p, memcg, vma, address, false);
+		mmpath_prefetcher_put(p);
+	}
+	mem_cgroup_put(memcg);
+}
+
+/* Cgroups */
+
+static struct mmpath_prefetcher *mmpath_prefetcher_of(const struct mem_cgroup *memcg)
+{
+	return xa_load(&mmpath_prefetchers, memcg->css.id);
+}
+
+static int mmpath_prefetcher_create(struct mem_cgroup *memcg, enum mmpath_foresee_mode mode)
+{
+	struct mmpath_prefetcher *p = mmpath_model_alloc(memcg, sizeof(*p), MMPATH_GFP);
+
+	if (!p)
+		return -ENOMEM;
+	refcount_set(&p->ref, 1);
+	p->memcg = memcg;
+	p->mode = mode;
+	static_branch_inc(&mmpath_prefetch_key);
+	if (xa_err(xa_store(&mmpath_prefetchers, memcg->css.id, p, GFP_KERNEL))) {
+		static_branch_dec(&mmpath_prefetch_key);
+		kfree(p);
+		return -ENOMEM;
+	}
+	css_get(&memcg->css);
+	return 0;
+}
+
+static void mmpath_prefetcher_destroy(struct mmpath_prefetcher *p)
+{
+	xa_erase(&mmpath_prefetchers, p->memcg->css.id);
+	WRITE_ONCE(p->dead, true);
+	/* from here on no event adds a foresight of @p */
+	synchronize_rcu();
+	mmpath_foresights_drop(p);
+	static_branch_dec(&mmpath_prefetch_key);
+	css_put(&p->memcg->css);
+	mmpath_prefetcher_put(p);
+}
+
+/**
+ * mmpath_set_prefetch() - set how pages are prefetched for the programs of a cgroup
+ * @memcg: the cgroup; those below it that have no mode of their own do the same
+ * @mode: the mode from now on
+ *
+ * Context: may sleep; mmpath_memcg_mutex is held. Return: 0 or -ENOMEM.
+ */
+int mmpath_set_prefetch(struct mem_cgroup *memcg, enum mmpath_foresee_mode mode)
+{
+	struct mmpath_prefetcher *p = mmpath_prefetcher_of(memcg);
+
+	if (p && mode == MMPATH_PREFETCH_NONE)
+		mmpath_prefetcher_destroy(p);
+	else if (p)
+		WRITE_ONCE(p->mode, mode);
+	else if (mode != MMPATH_PREFETCH_NONE)
+		return mmpath_prefetcher_create(memcg, mode);
+	return 0;
+}
+
+/**
+ * mmpath_prefetch_mode() - return the mode that mmpath_set_prefetch() has set
+ * @memcg: the cgroup
+ *
+ * Context: mmpath_memcg_mutex is held. Return: the mode.
+ */
+enum mmpath_foresee_mode mmpath_prefetch_mode(const struct mem_cgroup *memcg)
+{
+	const struct mmpath_prefetcher *p = mmpath_prefetcher_of(memcg);
+
+	return p ? p->mode : MMPATH_PREFETCH_NONE;
+}
+
+/**
+ * mmpath_show_prefetch() - print what prefetching has done in a cgroup
+ * @m: file to print to
+ * @memcg: the cgroup
+ *
+ * Context: mmpath_memcg_mutex is held. Return: 0, or -ENODATA if nothing is prefetched.
+ */
+int mmpath_show_prefetch(struct seq_file *m, const struct mem_cgroup *memcg)
+{
+	struct mmpath_prefetcher *p = mmpath_prefetcher_of(memcg);
+	int i;
+
+	if (!p)
+		return -ENODATA;
+	for (i = 0; i < NR_MMPATH_PF_STATS; i++)
+		seq_printf(m, "prefetch_%s %lu\n", mmpath_prefetch_stat_names[i],
+			   atomic_long_read(&p->stat[i]));
+	return 0;
+}
+
+/**
+ * mmpath_prefetch_reap() - drop cgroups that were removed, or have lost their files
+ *
+ * Context: may sleep; mmpath_memcg_mutex is held.
+ */
+void mmpath_prefetch_reap(void)
+{
+	struct mmpath_prefetcher *p;
+	unsigned long id;
+
+	xa_for_each(&mmpath_prefetchers, id, p)
+		if (css_is_dying(&p->memcg->css) || !(p->memcg->css.flags & CSS_VISIBLE))
+			mmpath_prefetcher_destroy(p);
+}
+
+static int __init mmpath_prefetch_init(void)
+{
+	return rhashtable_init(&mmpath_foresights, &mmpath_foresight_params);
+}
+core_initcall(mmpath_prefetch_init);

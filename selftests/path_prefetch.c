@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * memory.path.prefetch: which pages are read from swap ahead. Programs count in their pages and
+ * check them. What they miss is counted, in orders that can be foreseen and in one that cannot.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "path_util.h"
+
+#define NR_CASES	16
+#define FILE_NAME	"memory.path.prefetch"
+#define DISK_MIB	64
+
+enum order { LOOP, CHASE, RANDOM };
+
+struct job {
+	enum order order;
+	unsigned int rounds;	/* 0: until told to end */
+};
+
+static struct shared {
+	unsigned long rounds, major;
+	bool stop;
+} *shared;
+
+static bool stopped(void)
+{
+	return __atomic_load_n(&shared->stop, __ATOMIC_RELAXED);
+}
+
+/* A major fault takes a debug kernel several milliseconds. */
+static size_t pages_of_a_job(void)
+{
+	return path_slow() ? 1024 : 4096;
+}
+
+static const char *memory_of_a_job(void)
+{
+	return path_slow() ? "3M" : "10M";
+}
+
+/* Returns the numbers of all pages, in the order in which they are touched. */
+static unsigned int *order_of(enum order order, size_t pages)
+{
+	unsigned int *of = malloc(pages * sizeof(*of)), t;
+	unsigned long seed = 1;
+	size_t i, j;
+
+	for (i = 0; i < pages; i++)
+		of[i] = i;
+	for (i = pages - 1; order == CHASE && i; i--) {
+		j = path_rand(&seed) % (i + 1);
+		t = of[i];
+		of[i] = of[j];
+		of[j] = t;
+	}
+	return of;
+}
+
+static int program(void *arg)
+{
+	const struct job *job = arg;
+	size_t pages = pages_of_a_job(), i, page;
+	unsigned int *of = order_of(job->order, pages), *times = calloc(pages, sizeof(*times));
+	unsigned long seed = 2, wrong = 0, round, major;
+	char *p = path_map(pages * PAGE, false);
+
+	for (i = 0; i < pages; i++)
+		*path_word(p, of[i]) = 0;
+	major = path_major_faults();
+	for (round = 0; job->rounds ? round < job->rounds : !stopped(); round++) {
+		for (i = 0; i < pages; i++) {
+			page = job->order == RANDOM ? path_rand(&seed) % pages : of[i];
+			wrong += (*path_word(p, page))++ != times[page]++;
+		}
+		__atomic_fetch_add(&shared->rounds, 1, __ATOMIC_RELAXED);
+	}
+	shared->major = path_major_faults() - major;
+	if (wrong)
+		ksft_print_msg("%lu pages wrong\n", wrong);
+	return wrong ? KSFT_FAIL : KSFT_PASS;
+}
+
+static long long counter(const char *cg, const char *name)
+{
+	return path_cg_key(cg, "memory.path.stat", name);
+}
+
+/* What a program did in a cgroup with some mode */
+struct outcome {
+	unsigned long major;
+	long long ondemand, prefetched, hit;
+	bool right;
+};
+
+static struct outcome outcome_of(const char *mode, enum order order, unsigned int rounds)
+{
+	struct job job = { .order = order, .rounds = rounds };
+	char *cg = path_cg(NULL, "prefetch");
+	struct outcome o;
+
+	path_cg_write(cg, "memory.max", memory_of_a_job());
+	path_cg_write(cg, FILE_NAME, mode);
+	o.right = path_eq(path_run(cg, program, &job, 120), KSFT_PASS);
+	o.major = shared->major;
+	o.ondemand = counter(cg, "prefetch_ondemand");
+	o.prefetched = counter(cg, "prefetch_prefetched");
+	o.hit = counter(cg, "prefetch_hit");
+	ksft_print_msg("%s: %lu major faults, ondemand %lld, prefetched %lld, hit %lld\n",
+		       mode, o.major, o.ondemand, o.prefetched, o.hit);
+	path_cg_remove(cg);
+	return o;
+}
+
+static bool shows(const char *cg, const char *want)
+{
+	char *text = path_cg_slurp(cg, FILE_NAME);
+	bool same = path_same(text, want);
+
+	free(text);
+	return same;
+}
+
+static void test_file(void)
+{
+	static const char * const bad[] = {
+		"\n", "all", "Space", "space ppg", "1", "none\n\nnone",
+	};
+	char *cg = path_cg(NULL, "prefetch"), *child = path_cg(cg, "child");
+	bool good = shows(cg, "[none] space ppg auto\n");
+	unsigned int i;
+
+	ksft_test_result(good, "none is the default\n");
+	good = path_eq(counter(cg, "prefetch_hit"), -1) &&
+	       path_eq(path_cg_write(cg, FILE_NAME, "space"), 0) &&
+	       shows(cg, "none [space] ppg auto\n") &&
+	       path_eq(path_cg_write(cg, FILE_NAME, " ppg\n"), 0) &&
+	       shows(cg, "none space [ppg] auto\n") &&
+	       path_eq(path_cg_write(cg, FILE_NAME, "auto\n"), 0) &&
+	       shows(cg, "none space ppg [auto]\n") &&
+	       path_eq(counter(cg, "prefetch_hit"), 0);
+	ksft_test_result(good, "modes\n");
+	for (i = 0, good = true; i < ARRAY_SIZE(bad); i++)
+		good &= path_eq(path_cg_write(cg, FILE_NAME, bad[i]), -EINVAL);
+	ksft_test_result(good && shows(cg, "none space ppg [auto]\n"),
+			 "other words change nothing\n");
+	ksft_test_result(shows(child, "[none] space ppg auto\n") &&
+			 path_eq(counter(child, "prefetch_hit"), -1),
+			 "a child shows its own mode\n");
+	good = path_eq(path_cg_write(cg, FILE_NAME, "none"), 0) &&
+	       shows(cg, "[none] space ppg auto\n") && path_eq(counter(cg, "prefetch_hit"), -1);
+	ksft_test_result(good, "none again\n");
+	path_cg_remove(child);
+	path_cg_remove(cg);
+}
+
+static void test_loop(void)
+{
+	struct outcome none = outcome_of("none", LOOP, 3), o = outcome_of("space", LOOP, 3);
+
+	ksft_test_result(none.right && path_eq(none.ondemand, -1), "none: nothing is counted\n");
+	ksft_test_result(o.right && path_lt(o.major, none.major / 4) &&
+			 path_ge(o.ondemand, o.major) &&
+			 path_gt(o.hit, o.prefetched * 3 / 4) && path_le(o.hit, o.prefetched),
+			 "space hides the misses of a loop\n");
+	o = outcome_of("auto", LOOP, 3);
+	ksft_test_result(o.right && path_lt(o.major, none.major / 4), "so does auto\n");
+}
+
+static void test_chase(void)
+{
+	struct outcome none = outcome_of("none", CHASE, 3), o = outcome_of("ppg", CHASE, 3);
+
+	/* the first round is learnt from */
+	ksft_test_result(o.right && path_lt(o.major, none.major * 6 / 10) &&
+			 path_gt(o.hit, o.prefetched * 3 / 4),
+			 "ppg hides misses in an order that it has seen\n");
+	o = outcome_of("auto", CHASE, 3);
+	ksft_test_result(o.right && path_lt(o.major, none.major * 6 / 10), "so does auto\n");
+	o = outcome_of("space", CHASE, 3);
+	ksft_test_result(o.right && path_lt(o.prefetched, none.major / 8),
+			 "space finds that it cannot\n");
+}
+
+static void test_random(void)
+{
+	struct outcome o = outcome_of("auto", RANDOM, 3);
+
+	ksft_test_result(o.right && path_lt(o.prefetched, o.major / 8),
+			 "without order next to nothing is read ahead\n");
+}
+
+static void test_child(void)
+{
+	char *cg = path_cg(NULL, "prefetch"), *child = path_cg(cg, "child");
+	struct job job = { .order = LOOP, .rounds = 2 };
+	bool good;
+
+	path_cg_write(child, "memory.max", memory_of_a_job());
+	path_cg_write(cg, FILE_NAME, "space");
+	good = path_eq(path_run(child, program, &job, 120), KSFT_PASS) &&
+	       path_gt(counter(cg, "prefetch_hit"), shared->major) &&
+	       path_eq(counter(child, "prefetch_hit"), -1);
+	ksft_test_result(good, "a child does as its parent\n");
+	path_cg_remove(child);
+	path_cg_remove(cg);
+}
+
+static void test_zram(void)
+{
+	struct outcome o;
+
+	path_swap_restore();
+	if (!path_swap_zram(DISK_MIB)) {
+		ksft_test_result_skip("zram: there is nothing to hide\n");
+		return;
+	}
+	o = outcome_of("auto", LOOP, 2);
+	ksft_test_result(o.right && path_eq(o.ondemand, 0) && path_eq(o.prefetched, 0),
+			 "zram: there is nothing to hide\n");
+	path_swap_restore();
+	path_swap_null(DISK_MIB, 20);
+}
+
+/* Changes while programs run: modes, swap off and on, a program killed, a cgroup removed */
+static void test_storm(void)
+{
+	static const char * const modes[] = { "space", "none", "auto", "ppg" };
+	char *cg = path_cg(NULL, "prefetch");
+	char *one = path_cg(cg, "one"), *two = path_cg(cg, "two");
+	struct job job = { .order = CHASE }, other = { .order = LOOP };
+	unsigned long seed = 3, until;
+	pid_t pid[2], victim;
+	const char *limit = path_slow() ? "8M" : "26M";
+	bool good = true;
+	int i;
+
+	/* no limit that kills: pages that come back from a swap area must find room */
+	path_cg_write(cg, "memory.high", limit);
+	shared->stop = false;
+	shared->rounds = 0;
+	pid[0] = path_spawn(one, program, &job);
+	pid[1] = path_spawn(two, program, &other);
+	until = path_hangs_at(60);
+	for (i = 0; i < 24 || shared->rounds < 6; i++) {
+		if (!path_lt(path_now_ms(), until)) {
+			good = false;
+			break;
+		}
+		path_cg_write(i % 3 ? cg : two, FILE_NAME, modes[path_rand(&seed) % 4]);
+		victim = path_spawn(i % 2 ? one : two, program, &other);
+		path_sleep_ms(path_rand(&seed) % 50);
+		kill(victim, SIGKILL);
+		waitpid(victim, NULL, 0);
+		if (i % 8 < 7)
+			continue;
+		path_cg_write(cg, "memory.high", "max");
+		good &= path_true(path_swap_again());
+		path_cg_write(cg, "memory.high", limit);
+	}
+	shared->stop = true;
+	for (i = 0; i < 2; i++)
+		good &= path_eq(path_wait(pid[i], 120), KSFT_PASS);
+	ksft_test_result(good, "all at once: all data is right\n");
+	path_cg_write(cg, FILE_NAME, "auto");
+	path_cg_write(two, FILE_NAME, "auto");
+	path_cg_remove(two);
+	path_cg_remove(one);
+	path_cg_remove(cg);
+	cg = path_cg(NULL, "prefetch");
+	ksft_test_result(shows(cg, "[none] space ppg auto\n"),
+			 "a new cgroup of that name begins without\n");
+	path_cg_remove(cg);
+}
+
+int main(void)
+{
+	path_start(NR_CASES, 400);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	path_keep_counting();
+	test_file();
+	if (!path_swap_null(DISK_MIB, 20)) {
+		while (ksft_test_num() < NR_CASES)
+			ksft_test_result_skip("no disk for swap\n");
+		ksft_finished();
+	}
+	test_loop();
+	test_chase();
+	test_random();
+	test_child();
+	test_storm();
+	test_zram();
+	ksft_finished();
+}
