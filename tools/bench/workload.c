@@ -88,6 +88,20 @@ static uint64_t ref_interleave(struct job *j)
 	return j->i % 2 ? quarter + n % (j->pages - quarter) : n % quarter;
 }
 
+/* As often as a loop, in an order that looks random and is the same in each round. */
+static uint64_t ref_chase(struct job *j)
+{
+	unsigned int half = __builtin_ctzll(j->pages) / 2 + 1;
+	uint64_t page = j->i % j->pages;
+
+	/* each step can be undone, so all pages are in a round (pages is a power of two) */
+	for (int n = 0; n < 3; n++) {
+		page = (page * 0x9e3779b1 + 1) & (j->pages - 1);
+		page ^= page >> half;
+	}
+	return page;
+}
+
 static const struct {
 	const char *name;
 	uint64_t (*next)(struct job *j);
@@ -97,6 +111,7 @@ static const struct {
 	{ "zipf", ref_zipf },
 	{ "phase", ref_phase },
 	{ "interleave", ref_interleave },
+	{ "chase", ref_chase },
 };
 
 static uint64_t (*find_pattern(const char *name))(struct job *j)
@@ -323,7 +338,7 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: workload [--truth|--string|--faults] [--huge] [--work WORDS] [--hold]\n"
 		"                [--warm TOUCHES] [--stop] [--threads N] [--group PAGES] [--seed N]\n"
-		"                loop|uniform|zipf|phase|interleave PAGES TOUCHES\n");
+		"                loop|uniform|zipf|phase|interleave|chase PAGES TOUCHES\n");
 	return 64;
 }
 
