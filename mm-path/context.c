@@ -90,7 +90,7 @@ static void *mmpath_ctx_alloc_mem(struct mmpath_mem *mem, size_t bytes)
 
 	if (current->active_memcg)
 		return kzalloc(bytes, ctx->gfp);
-	memcg = get_mem_cgroup_from_mm(ctx->mm);
+	memcg = get_mem_cgroup_from_mm(ctx->d.mm);
 	p = mmpath_model_alloc(memcg, bytes, ctx->gfp);
 	mem_cgroup_put(memcg);
 	return p;
@@ -114,7 +114,7 @@ static void mmpath_ctx_free(struct kref *ref)
 	mmpath_regions_destroy(&ctx->regions);
 	kvfree(ctx->log);
 	put_pid(ctx->tgid);
-	mmdrop(ctx->mm);
+	mmdrop(ctx->d.mm);
 	kfree_rcu(ctx, rcu);
 }
 
@@ -247,7 +247,7 @@ void mmpath_find_pid(struct mmpath_ctx *ctx)
 	struct task_struct *owner;
 
 	rcu_read_lock();
-	owner = mmpath_owner(ctx->mm);
+	owner = mmpath_owner(ctx->d.mm);
 	tgid = owner ? task_tgid(owner) : NULL;
 	if (tgid && tgid != old) {
 		ctx->tgid = get_pid(tgid);
@@ -299,7 +299,7 @@ VISIBLE_IF_KUNIT struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsig
 	mutex_init(&ctx->alive);
 	mt_init(&ctx->named);
 	mmgrab(mm);
-	ctx->mm = mm;
+	ctx->d.mm = mm;
 	return ctx;
 
 err_log:
@@ -328,7 +328,7 @@ VISIBLE_IF_KUNIT int mmpath_add_domain(struct mmpath_ctx *ctx, struct mmpath_dom
 			ctx->domains[i] = ctx->domains[i - 1];
 		ctx->domains[i] = dom;
 		WRITE_ONCE(ctx->nr_domains, ctx->nr_domains + 1);
-		__mmpath_set_shift(ctx, ctx->shift);
+		__mmpath_set_shift(ctx, ctx->d.shift);
 	}
 unlock:
 	mutex_unlock(&ctx->lock);
@@ -449,7 +449,7 @@ static struct mmpath_ctx *mmpath_attach(struct mm_struct *mm, struct mmpath_ctx 
 	if (mm_has_notifiers(mm))
 		return ERR_PTR(-EOPNOTSUPP);
 	/* a child is not in its cgroup yet */
-	memcg = get_mem_cgroup_from_mm(parent ? parent->mm : mm);
+	memcg = get_mem_cgroup_from_mm(parent ? parent->d.mm : mm);
 	old = set_active_memcg(memcg);
 	ctx = __mmpath_attach(mm, parent);
 	set_active_memcg(old);
@@ -491,7 +491,7 @@ VISIBLE_IF_KUNIT void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm
 	mutex_lock(&ctx->alive);
 	/* if this one was hidden before, the mm may have another context by now */
 	if (!mmpath_ctx_gone(ctx))
-		RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+		RCU_INIT_POINTER(ctx->d.mm->mmpath, NULL);
 	drv = ctx->drv;
 	WRITE_ONCE(ctx->drv, NULL);
 	mmpath_stop_driver(ctx, drv, mm);
@@ -522,10 +522,10 @@ bool mmpath_collect(struct mmpath_ctx *ctx, struct list_head *list)
 {
 	lockdep_assert_held(&mmpath_track_mutex);
 	lockdep_assert_held(&mmpath_mutex);
-	if (!mmget_not_zero(ctx->mm))
+	if (!mmget_not_zero(ctx->d.mm))
 		return false;
 	if (mmpath_ctx_gone(ctx)) {
-		mmput_async(ctx->mm);
+		mmput_async(ctx->d.mm);
 		return false;
 	}
 	kref_get(&ctx->ref);
@@ -541,7 +541,7 @@ bool mmpath_collect(struct mmpath_ctx *ctx, struct list_head *list)
  */
 void mmpath_release(struct mmpath_ctx *ctx)
 {
-	struct mm_struct *mm = ctx->mm;
+	struct mm_struct *mm = ctx->d.mm;
 
 	list_del(&ctx->node);
 	mmpath_ctx_put(ctx);
@@ -558,7 +558,7 @@ void mmpath_release(struct mmpath_ctx *ctx)
 void mmpath_unpublish(struct mmpath_ctx *ctx, struct list_head *list)
 {
 	if (mmpath_collect(ctx, list))
-		RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+		RCU_INIT_POINTER(ctx->d.mm->mmpath, NULL);
 }
 
 /**
@@ -576,7 +576,7 @@ void mmpath_detach_list(struct list_head *list)
 		return;
 	synchronize_srcu(&mmpath_srcu);
 	list_for_each_entry_safe(ctx, next, list, node) {
-		mmpath_detach(ctx, ctx->mm);
+		mmpath_detach(ctx, ctx->d.mm);
 		mmpath_release(ctx);
 	}
 }
@@ -699,7 +699,7 @@ int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom)
 static void mmpath_leave(struct mmpath_ctx *ctx, struct mmpath_domain *dom,
 			 struct list_head *list)
 {
-	struct mm_struct *mm = ctx->mm;
+	struct mm_struct *mm = ctx->d.mm;
 
 	lockdep_assert_held(&mmpath_mutex);
 	if (!mmpath_ctx_in(ctx, dom))
@@ -798,7 +798,7 @@ static int mmpath_join(struct mm_struct *mm, struct mmpath_ctx *parent, bool for
 		if (!parent->domains[i]->dead)
 			ret = mmpath_add_domain(ctx, parent->domains[i]);
 	if (ret) {
-		mmpath_count(parent, MMPATH_ATTACH_FAILED, 1);
+		mmpath_count(&parent->d, MMPATH_ATTACH_FAILED, 1);
 		mmpath_sync_again();
 	}
 	if (ret && !IS_ERR(ctx) && !ctx->nr_domains) {

@@ -53,11 +53,111 @@
 
 #include <kunit/visibility.h>
 #include <linux/kfifo.h>
+#include <linux/kref.h>
+#include <linux/maple_tree.h>
+#include <linux/spinlock.h>
+#include <linux/srcu.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
 #include <uapi/linux/mmpath.h>
 #include "driver.h"
+#include "models/model.h"
 #include "policy.h"
+
+#define MMPATH_MAX_DOMAINS	4
+
+/**
+ * struct mmpath_ctx - the context of one tracked mm
+ * @d: what its driver knows of it
+ * @ref: readers and workers hold references, and the mm one until the context is detached
+ * @id: key in the table of contexts; never 0
+ * @alive: while it is held and the context is not gone, the mm is not taken down
+ * @pid: of the owner when it was looked up last, for tracepoints
+ * @tgid: of the owner, for readers in any pid namespace; under @lock
+ * @node: in a list of contexts that end or change their driver, under mmpath_track_mutex
+ * @drv: the driver, NULL between two drivers
+ * @old_drv: the driver that the context loses, while it changes
+ * @log_lock: protects @log_head and the log's contents at it; innermost
+ * @log: ring of @log_size records
+ * @log_size: a power of two
+ * @log_head: place of the next record
+ * @log_tail: place of the oldest record that was not drained
+ * @log_pages: sampled pages of all records that were not drained
+ * @name: name of the context's own pages, see name.c
+ * @name_lock: protects what follows up to @spot; innermost
+ * @heir: id of all pages that are not in @named; 0: the context's own
+ * @named: ids of ranges of pages
+ * @islands: number of ranges in @named that are the context's own and have no such neighbour
+ * @spot: the range that was looked up last
+ * @lock: protects what follows, and @log_tail
+ * @mem: allocator of the models
+ * @gfp: how @mem allocates: MMPATH_GFP_NOWAIT once the context is attached
+ * @regions: regions and their models. Their curves may be of fewer pages than are tracked
+ *	(regions.params.shift).
+ * @domains: domains whose merged curves the context is in, in order of address; changed under
+ *	mmpath_mutex as well
+ * @nr_domains: number of @domains
+ * @leaving: the context leaves all domains, for good
+ * @kicked: mmpath_kick() was called
+ * @attached: the driver has not scanned the program yet
+ * @behind: mmpath_drain_soon() was called
+ * @seen: how much of this epoch was seen, see mmpath_saw()
+ * @epochs: ended since the context was attached, up to MMPATH_SETTLING_EPOCHS
+ * @epoch_cost_ns: @d.cost_ns of the last epoch
+ * @epoch_own_ns: @d.own_ns of the last epoch
+ * @records_per_sec: in the last epoch
+ * @epoch_records: records when the epoch began
+ * @epoch_began: when the epoch began
+ * @epoch_cpu_ns: CPU time of the program when the epoch began
+ * @idle_epochs: ended since the program has run
+ * @rcu: for readers of the table of contexts
+ */
+struct mmpath_ctx {
+	struct mmpath_drv_ctx d;
+	struct kref ref;
+	u32 id;
+	struct mutex alive;	/* see above */
+	pid_t pid;
+	struct pid *tgid;
+	struct list_head node;
+	const struct mmpath_driver *drv, *old_drv;
+	bool kicked, attached, behind;
+
+	spinlock_t log_lock;	/* see above */
+	unsigned long *log;
+	unsigned int log_size;
+	unsigned int log_head;
+	unsigned int log_tail;
+	unsigned int log_pages;
+
+	struct mmpath_name *name;
+	spinlock_t name_lock;	/* see above */
+	u32 heir;
+	struct maple_tree named;
+	unsigned int islands;
+	struct {
+		u64 first, nr;
+		u32 id;
+	} spot;
+
+	struct mutex lock;	/* see above */
+	struct mmpath_mem mem;
+	gfp_t gfp;
+	struct mmpath_regions regions;
+	struct mmpath_domain *domains[MMPATH_MAX_DOMAINS];
+	int nr_domains;
+	bool leaving;
+	struct mmpath_seen seen;
+	unsigned int epochs;
+	u64 epoch_cost_ns, epoch_own_ns;
+	unsigned long records_per_sec;
+	unsigned long epoch_records;
+	u64 epoch_began, epoch_cpu_ns;
+	unsigned int idle_epochs;
+	struct rcu_head rcu;
+};
+
+#define to_mmpath_ctx(ptr)	container_of_const(ptr, struct mmpath_ctx, d)
 
 /* The first is a part of one, and in the next the driver finds out what it may cost. */
 #define MMPATH_SETTLING_EPOCHS	2U
@@ -156,16 +256,20 @@ struct mmpath_name {
 /* What mmpath_regions_map() and the like could not do: the mapping has no region of its own. */
 static inline void mmpath_count_map_error(struct mmpath_ctx *ctx, int err)
 {
+	enum mmpath_stat why = err == -ENOSPC ? MMPATH_REGIONS_FULL : MMPATH_DROPPED_NOMEM;
+
 	if (err)
-		mmpath_count(ctx, err == -ENOSPC ? MMPATH_REGIONS_FULL : MMPATH_DROPPED_NOMEM, 1);
+		mmpath_count(&ctx->d, why, 1);
 }
 
 /* Has @ctx been detached, or is it about to be? */
 static inline bool mmpath_ctx_gone(const struct mmpath_ctx *ctx)
 {
-	return rcu_access_pointer(ctx->mm->mmpath) != ctx;
+	return rcu_access_pointer(ctx->d.mm->mmpath) != ctx;
 }
 
+extern const char * const mmpath_stat_names[NR_MMPATH_STATS];
+extern struct srcu_struct mmpath_srcu;
 extern struct xarray mmpath_ctxs;
 extern struct list_head mmpath_drivers;
 extern struct list_head mmpath_domains;

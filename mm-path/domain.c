@@ -190,7 +190,7 @@ void mmpath_domain_log(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
 	};
 
 	lockdep_assert_held(&dom->lock);
-	if (!rec || (!rec->trusted && get_dumpable(ctx->mm) != SUID_DUMP_USER))
+	if (!rec || (!rec->trusted && get_dumpable(ctx->d.mm) != SUID_DUMP_USER))
 		return;
 	ev.pid = pid_nr_ns(ctx->tgid, rec->pid_ns);
 	mmpath_recorder_put(rec, &ev);
@@ -420,7 +420,7 @@ void mmpath_domain_prefetch(struct mmpath_domain *dom, struct mmpath_ctx *ctx,
 void mmpath_domain_note(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 {
 	lockdep_assert_held(&dom->lock);
-	dom->reach = max(dom->reach, READ_ONCE(ctx->pab_reach));
+	dom->reach = max(dom->reach, READ_ONCE(ctx->d.pab_reach));
 }
 
 static void mmpath_domain_policies_forget(struct mmpath_domain *dom,
@@ -436,7 +436,7 @@ static void mmpath_domain_policies_forget(struct mmpath_domain *dom,
 /* May pages of its name be in a domain? */
 static bool mmpath_domain_has(const struct mmpath_ctx *ctx)
 {
-	return ctx->fed || (ctx->name && ctx->name->lent);
+	return ctx->d.fed || (ctx->name && ctx->name->lent);
 }
 
 static void __mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpath_ctx *ctx,
@@ -487,7 +487,7 @@ void mmpath_domain_end_burst(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	mutex_lock(&dom->lock);
 	mmpath_domain_note(dom, ctx);
 	dom->resumed = true;
-	if (READ_ONCE(ctx->blind))
+	if (READ_ONCE(ctx->d.blind))
 		mmpath_domain_policies_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	if (dom->nr_members == 1) {
 		mmpath_mrc_censor(&dom->mrc, mmpath_stack_footprint(&dom->lru));
@@ -602,10 +602,10 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
 	xa_erase(&dom->members, ctx->id);
 	dom->nr_members--;
-	dom->cost_ns += ctx->cost_ns;
-	dom->own_ns += ctx->own_ns;
+	dom->cost_ns += ctx->d.cost_ns;
+	dom->own_ns += ctx->d.own_ns;
 	for (i = 0; i < NR_MMPATH_STATS; i++)
-		dom->stat[i] += atomic_long_read(&ctx->stat[i]);
+		dom->stat[i] += atomic_long_read(&ctx->d.stat[i]);
 	/* pairs with mmpath_domain_is_left(): after the last event */
 	smp_store_release(&dom->left, !dom->nr_members);
 	mutex_unlock(&dom->lock);

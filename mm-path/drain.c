@@ -26,16 +26,17 @@
 
 /**
  * mmpath_log() - log a page access
- * @ctx: of this context
+ * @d: of this context
  * @record: see mmpath_record()
  *
  * Called by drivers in the order of the accesses. When the log is full the
  * record is dropped and counted.
  * Context: any but interrupts; takes ctx->log_lock.
  */
-void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
+void mmpath_log(struct mmpath_drv_ctx *d, unsigned long record)
 {
-	unsigned int pages = max(1U << mmpath_record_order(record) >> READ_ONCE(ctx->shift), 1U);
+	unsigned int pages = max(1U << mmpath_record_order(record) >> READ_ONCE(d->shift), 1U);
+	struct mmpath_ctx *ctx = to_mmpath_ctx(d);
 	bool full;
 
 	spin_lock(&ctx->log_lock);
@@ -48,7 +49,7 @@ void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
 	}
 	spin_unlock(&ctx->log_lock);
 	if (full) {
-		mmpath_count(ctx, MMPATH_DROPPED_LOG_FULL, 1);
+		mmpath_count(&ctx->d, MMPATH_DROPPED_LOG_FULL, 1);
 		trace_mmpath_drop(ctx->id, ctx->pid, "log full");
 	}
 }
@@ -63,7 +64,7 @@ void mmpath_log(struct mmpath_ctx *ctx, unsigned long record)
  */
 void mmpath_dropped(struct mmpath_ctx *ctx, const char *why)
 {
-	mmpath_count(ctx, MMPATH_DROPPED_NOMEM, 1);
+	mmpath_count(&ctx->d, MMPATH_DROPPED_NOMEM, 1);
 	trace_mmpath_drop(ctx->id, ctx->pid, why);
 }
 
@@ -79,7 +80,7 @@ static void mmpath_feed_page(struct mmpath_ctx *ctx, struct mmpath_region *regio
 {
 	int i;
 
-	WRITE_ONCE(ctx->fed, ctx->fed + 1);
+	WRITE_ONCE(ctx->d.fed, ctx->d.fed + 1);
 	if (unlikely(mmpath_region_touch(&ctx->regions, region, page, rank, again)))
 		mmpath_dropped(ctx, "region out of memory");
 	for (i = 0; i < ctx->nr_domains; i++)
@@ -100,7 +101,7 @@ static void mmpath_feed_huge(struct mmpath_ctx *ctx, unsigned long record)
 {
 	u64 page, first = record >> PAGE_SHIFT, block;
 	u64 last = first + (1UL << mmpath_record_order(record)) - 1;
-	unsigned int shift = ctx->shift;
+	unsigned int shift = ctx->d.shift;
 
 	for (block = first >> shift; block <= last >> shift; block++) {
 		page = mmpath_sample_of_block(block, shift);
@@ -117,7 +118,7 @@ static void mmpath_feed(struct mmpath_ctx *ctx, unsigned long record)
 	mmpath_record_in_domains(ctx, record);
 	if (mmpath_record_order(record))
 		mmpath_feed_huge(ctx, record);
-	else if (mmpath_rank_sampled(rank, ctx->shift))
+	else if (mmpath_rank_sampled(rank, ctx->d.shift))
 		mmpath_feed_page(ctx, mmpath_regions_find(&ctx->regions, page), page, rank,
 				 record & MMPATH_RECORD_AGAIN);
 }
@@ -217,7 +218,7 @@ void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 	put_off = mmpath_has_put_off(ctx);
 	mmpath_set_hurry(ctx, false);
 	mmpath_unlock_domains(ctx);
-	mmpath_count(ctx, MMPATH_RECORDS, tail - first);
+	mmpath_count(&ctx->d, MMPATH_RECORDS, tail - first);
 	trace_mmpath_drain(ctx->id, ctx->pid, tail - first);
 	if (!put_off)
 		return;
@@ -264,15 +265,16 @@ static void mmpath_find_spot(struct mmpath_ctx *ctx, struct mmpath_spot *spot, u
 
 /**
  * mmpath_feed_batch() - feed many records to the models, past the log
- * @ctx: of this context
+ * @d: of this context
  * @records: see mmpath_record(); in the order of the accesses
  * @nr: how many
  *
  * For drivers that drain hardware. What they have logged before comes first.
  * Context: may sleep; takes ctx->lock and the locks of its domains.
  */
-void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, unsigned int nr)
+void mmpath_feed_batch(struct mmpath_drv_ctx *d, const unsigned long *records, unsigned int nr)
 {
+	struct mmpath_ctx *ctx = to_mmpath_ctx(d);
 	struct mmpath_spot spot = { };
 	unsigned int i;
 	u64 page, rank;
@@ -293,13 +295,13 @@ void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, uns
 		if (!mmpath_rank_sampled(rank, spot.shift))
 			continue;
 		mmpath_record_in_domains(ctx, records[i]);
-		if (mmpath_rank_sampled(rank, ctx->shift))
+		if (mmpath_rank_sampled(rank, ctx->d.shift))
 			mmpath_feed_page(ctx, spot.region, page, rank,
 					 records[i] & MMPATH_RECORD_AGAIN);
 	}
 	mmpath_unlock_domains(ctx);
 	mutex_unlock(&ctx->lock);
-	mmpath_count(ctx, MMPATH_RECORDS, nr);
+	mmpath_count(&ctx->d, MMPATH_RECORDS, nr);
 	trace_mmpath_drain(ctx->id, ctx->pid, nr);
 }
 
@@ -404,7 +406,7 @@ int mmpath_replay(struct mm_struct *mm, const struct mmpath_event *ev)
 	} else if (drv && drv->inject) {
 		ret = 0;
 		if (ev->type == MMPATH_EVENT_ACCESS)
-			drv->inject(ctx, mmpath_record_of_event(ev));
+			drv->inject(&ctx->d, mmpath_record_of_event(ev));
 		if (mmpath_log_half_full(ctx))
 			mmpath_drain(ctx);
 	}

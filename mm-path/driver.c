@@ -61,7 +61,7 @@ static struct mmpath_driver *mmpath_find_driver(const char *name)
  */
 int mmpath_start_driver(struct mmpath_ctx *ctx, struct mmpath_driver *drv)
 {
-	int ret = drv->attach(ctx);
+	int ret = drv->attach(&ctx->d);
 
 	if (ret)
 		return ret;
@@ -85,8 +85,8 @@ void mmpath_stop_driver(struct mmpath_ctx *ctx, const struct mmpath_driver *drv,
 	lockdep_assert_held(&ctx->alive);
 	if (!drv)
 		return;
-	drv->detach(ctx, mm);
-	ctx->drv_data = NULL;
+	drv->detach(&ctx->d, mm);
+	ctx->d.drv_data = NULL;
 }
 
 /* Hide the driver from the hooks. mmpath_stop_drivers() stops it then. */
@@ -109,7 +109,7 @@ static void mmpath_stop_drivers(struct list_head *list)
 	synchronize_srcu(&mmpath_srcu);
 	list_for_each_entry(ctx, list, node) {
 		mutex_lock(&ctx->alive);
-		mmpath_stop_driver(ctx, ctx->old_drv, ctx->mm);
+		mmpath_stop_driver(ctx, ctx->old_drv, ctx->d.mm);
 		ctx->old_drv = NULL;
 		mutex_unlock(&ctx->alive);
 	}
@@ -137,17 +137,19 @@ static void mmpath_restart(struct mmpath_ctx *ctx)
 {
 	/* what two drivers have counted does not add up */
 	const struct mmpath_seen others = { .as = MMPATH_SEEN_OTHERS };
-	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(ctx->mm), *old;
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(ctx->d.mm), *old;
 	int ret;
 
-	mmpath_saw(ctx, &others);
+	mutex_lock(&ctx->lock);
+	mmpath_seen_add(&ctx->seen, &others);
+	mutex_unlock(&ctx->lock);
 	old = set_active_memcg(memcg);
 	mmpath_lock_alive(ctx);
 	ret = mmpath_start_driver(ctx, mmpath_drv);
 	mutex_unlock(&ctx->alive);
 	mutex_unlock(&mmpath_mutex);
 	if (ret)
-		mmpath_count(ctx, MMPATH_ATTACH_FAILED, 1);
+		mmpath_count(&ctx->d, MMPATH_ATTACH_FAILED, 1);
 	else
 		mmpath_scan_soon(ctx);
 	set_active_memcg(old);
@@ -259,7 +261,7 @@ void mmpath_driver_lost(const struct mmpath_driver *drv)
 	mutex_unlock(&mmpath_mutex);
 	mmpath_stop_drivers(&list);
 	list_for_each_entry_safe(ctx, next, &list, node) {
-		mmpath_count(ctx, MMPATH_DRIVER_LOST, 1);
+		mmpath_count(&ctx->d, MMPATH_DRIVER_LOST, 1);
 		mmpath_release(ctx);
 	}
 	mutex_unlock(&mmpath_track_mutex);

@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What drivers and the core know of each other: a driver hands records to the core, and the
- * core keeps the contexts they belong to. A driver includes no other header of ours.
+ * core keeps the contexts they belong to. A driver includes no other header of the core.
  */
 #ifndef _MM_PATH_DRIVER_H
 #define _MM_PATH_DRIVER_H
 
-#include <linux/kref.h>
-#include <linux/maple_tree.h>
 #include <linux/mm.h>
 #include <linux/mmpath.h>
+#include <linux/mmpath_sample.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
-#include <linux/srcu.h>
-#include "models/model.h"
-
-struct mmpath_domain;
-struct mmpath_driver;
-struct mmpath_name;
 
 /*
  * A record is the address of the page, and in the bits below it the order of
@@ -98,126 +90,42 @@ enum mmpath_stat {
 };
 
 DECLARE_PER_CPU(unsigned long [NR_MMPATH_STATS], mmpath_stats);
-extern const char * const mmpath_stat_names[NR_MMPATH_STATS];
-
-#define MMPATH_MAX_DOMAINS	4
 
 /**
- * struct mmpath_ctx - the context of one tracked mm
- * @ref: readers and workers hold references, and the mm one until the context is detached
- * @id: key in the table of contexts; never 0
- * @mm: pinned by mmgrab(); for its page tables take a user, or @alive
- * @alive: while it is held and the context is not gone, the mm is not taken down (core.h)
- * @pid: of the owner when it was looked up last, for tracepoints
- * @tgid: of the owner, for readers in any pid namespace; under @lock
- * @node: in a list of contexts that end or change their driver, under mmpath_track_mutex
- * @drv: the driver, NULL between two drivers
- * @old_drv: the driver that the context loses, while it changes
+ * struct mmpath_drv_ctx - what a driver knows of a context
+ * @mm: pinned by mmgrab(); for its page tables take a user, or ctx->alive
  * @drv_data: private data of the driver
- * @shift: one page in 2^shift is tracked (see mmpath_sampled()); curves may be of
- *	fewer (regions.params.shift)
+ * @shift: one page in 2^shift is tracked, see mmpath_sampled() and mmpath_set_shift()
  * @pab_reach: pages that the driver filters out
  * @number: number of the context in hardware, 0 if it has none
  * @resting: the driver logs nothing for now, to save cost
  * @blind: the context rests so often that nobody can tell which of its pages are in use
- * @log_lock: protects @log_head and the log's contents at it; innermost
- * @log: ring of @log_size records
- * @log_size: a power of two
- * @log_head: place of the next record
- * @log_tail: place of the oldest record that was not drained
- * @log_pages: sampled pages of all records that were not drained
- * @name: name of the context's own pages, see name.c
- * @name_lock: protects what follows up to @spot; innermost
- * @heir: id of all pages that are not in @named; 0: the context's own
- * @named: ids of ranges of pages
- * @islands: number of ranges in @named that are the context's own and have no such neighbour
- * @spot: the range that was looked up last
- * @lock: protects what follows, and @log_tail
- * @mem: allocator of the models
- * @gfp: how @mem allocates: MMPATH_GFP_NOWAIT once the context is attached
- * @regions: regions and their models
- * @domains: domains whose merged curves the context is in, in order of address; changed under
- *	mmpath_mutex as well
- * @nr_domains: number of @domains
- * @leaving: the context leaves all domains, for good
- * @kicked: mmpath_kick() was called
- * @attached: the driver has not scanned the program yet
- * @behind: mmpath_drain_soon() was called
  * @hook_ns: CPU time spent in the touched hook
  * @fed: sampled pages of all records that were drained
  * @accesses: accesses that hardware has counted since that was taken last
  * @unseen: accesses were counted that are in no record, so @accesses tell more
  * @stat: as mmpath_stats, of this context
- * @seen: how much of this epoch was seen, see mmpath_saw()
  * @cost_ns: CPU time that tracking has cost the program
  * @own_ns: CPU time of the program without that cost
- * @epochs: ended since the context was attached, up to MMPATH_SETTLING_EPOCHS
- * @epoch_cost_ns: @cost_ns of the last epoch
- * @epoch_own_ns: @own_ns of the last epoch
- * @records_per_sec: in the last epoch
- * @epoch_records: records when the epoch began
- * @epoch_began: when the epoch began
- * @epoch_cpu_ns: CPU time of the program when the epoch began
- * @idle_epochs: ended since the program has run
- * @rcu: for readers of the table of contexts
+ *
+ * It is a part of struct mmpath_ctx (core.h), and lives as long.
  */
-struct mmpath_ctx {
-	struct kref ref;
-	u32 id;
+struct mmpath_drv_ctx {
 	struct mm_struct *mm;
-	struct mutex alive;	/* see core.h */
-	pid_t pid;
-	struct pid *tgid;
-	struct list_head node;
-	const struct mmpath_driver *drv, *old_drv;
 	void *drv_data;
 	unsigned int shift;
 	unsigned long pab_reach;
 	u32 number;
 	bool resting, blind;
-	bool kicked, attached, behind;
 	atomic64_t hook_ns;
 	u64 fed;
 	atomic64_t accesses;
 	unsigned int unseen;
-
-	spinlock_t log_lock;	/* see core.h */
-	unsigned long *log;
-	unsigned int log_size;
-	unsigned int log_head;
-	unsigned int log_tail;
-	unsigned int log_pages;
-
-	struct mmpath_name *name;
-	spinlock_t name_lock;	/* see core.h */
-	u32 heir;
-	struct maple_tree named;
-	unsigned int islands;
-	struct {
-		u64 first, nr;
-		u32 id;
-	} spot;
-
-	struct mutex lock;	/* see core.h */
-	struct mmpath_mem mem;
-	gfp_t gfp;
-	struct mmpath_regions regions;
-	struct mmpath_domain *domains[MMPATH_MAX_DOMAINS];
-	int nr_domains;
-	bool leaving;
 	atomic_long_t stat[NR_MMPATH_STATS];
-	struct mmpath_seen seen;
 	u64 cost_ns, own_ns;
-	unsigned int epochs;
-	u64 epoch_cost_ns, epoch_own_ns;
-	unsigned long records_per_sec;
-	unsigned long epoch_records;
-	u64 epoch_began, epoch_cpu_ns;
-	unsigned int idle_epochs;
-	struct rcu_head rcu;
 };
 
-static inline void mmpath_count(struct mmpath_ctx *ctx, enum mmpath_stat what, long n)
+static inline void mmpath_count(struct mmpath_drv_ctx *ctx, enum mmpath_stat what, long n)
 {
 	atomic_long_add(n, &ctx->stat[what]);
 	this_cpu_add(mmpath_stats[what], n);
@@ -317,23 +225,23 @@ struct mmpath_driver {
 	unsigned int (*log_entries)(void);
 	int (*start)(void);
 	void (*stop)(void);
-	int (*attach)(struct mmpath_ctx *ctx);
-	void (*detach)(struct mmpath_ctx *ctx, struct mm_struct *mm);
-	void (*scan)(struct mmpath_ctx *ctx, struct mm_struct *mm);
+	int (*attach)(struct mmpath_drv_ctx *ctx);
+	void (*detach)(struct mmpath_drv_ctx *ctx, struct mm_struct *mm);
+	void (*scan)(struct mmpath_drv_ctx *ctx, struct mm_struct *mm);
 	void (*clean)(struct mm_struct *mm);
-	void (*epoch)(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early);
-	void (*begin)(struct mmpath_ctx *ctx, struct mm_struct *mm);
-	bool (*hint_fault)(struct mmpath_ctx *ctx, struct vm_fault *vmf);
-	bool (*hint_fault_pmd)(struct mmpath_ctx *ctx, struct vm_fault *vmf);
-	void (*touched)(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
+	void (*epoch)(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, bool early);
+	void (*begin)(struct mmpath_drv_ctx *ctx, struct mm_struct *mm);
+	bool (*hint_fault)(struct mmpath_drv_ctx *ctx, struct vm_fault *vmf);
+	bool (*hint_fault_pmd)(struct mmpath_drv_ctx *ctx, struct vm_fault *vmf);
+	void (*touched)(struct mmpath_drv_ctx *ctx, struct vm_area_struct *vma,
 			unsigned long address, unsigned int flags, bool hint);
-	void (*find_hot)(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot);
-	void (*mprotect)(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
+	void (*find_hot)(struct mmpath_drv_ctx *ctx, const u64 *page, unsigned int nr, bool *hot);
+	void (*mprotect)(struct mmpath_drv_ctx *ctx, struct vm_area_struct *vma,
 			 unsigned long start, unsigned long end);
-	void (*forget)(struct mmpath_ctx *ctx, u64 first, u64 nr);
-	void (*inject)(struct mmpath_ctx *ctx, unsigned long record);
+	void (*forget)(struct mmpath_drv_ctx *ctx, u64 first, u64 nr);
+	void (*inject)(struct mmpath_drv_ctx *ctx, unsigned long record);
 	void (*drain)(void);
-	void (*use_context)(const struct mmpath_ctx *ctx);
+	void (*use_context)(const struct mmpath_drv_ctx *ctx);
 	void (*tick)(struct task_struct *curr);
 	/* private: in mmpath_drivers, under mmpath_mutex */
 	struct list_head node;
@@ -349,7 +257,6 @@ struct mmpath_config {
 
 extern struct mmpath_config mmpath_config;
 extern struct mutex mmpath_mutex;
-extern struct srcu_struct mmpath_srcu;
 
 /* driver.c */
 void mmpath_register_driver(struct mmpath_driver *drv);
@@ -359,19 +266,19 @@ void mmpath_driver_lost(const struct mmpath_driver *drv);
 bool mmpath_mmap_trylock(struct mm_struct *mm);
 
 /* epoch.c */
-void mmpath_end_burst(struct mmpath_ctx *ctx);
-void mmpath_saw(struct mmpath_ctx *ctx, const struct mmpath_seen *seen);
-void mmpath_kick(struct mmpath_ctx *ctx);
+void mmpath_end_burst(struct mmpath_drv_ctx *ctx);
+void mmpath_saw(struct mmpath_drv_ctx *ctx, u64 all_ns, u64 part_ns);
+void mmpath_kick(struct mmpath_drv_ctx *ctx);
 
 /* drain.c */
-void mmpath_log(struct mmpath_ctx *ctx, unsigned long record);
-void mmpath_feed_batch(struct mmpath_ctx *ctx, const unsigned long *records, unsigned int nr);
+void mmpath_log(struct mmpath_drv_ctx *ctx, unsigned long record);
+void mmpath_feed_batch(struct mmpath_drv_ctx *ctx, const unsigned long *records, unsigned int nr);
 
 /* sample.c */
-void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift);
-void mmpath_coarsen(struct mmpath_ctx *ctx, unsigned int shift);
-bool mmpath_ctx_has_policy(const struct mmpath_ctx *ctx);
-bool mmpath_ctx_policy_acts(const struct mmpath_ctx *ctx);
+void mmpath_set_shift(struct mmpath_drv_ctx *ctx, unsigned int shift);
+void mmpath_coarsen(struct mmpath_drv_ctx *ctx, unsigned int shift);
+bool mmpath_has_policy(const struct mmpath_drv_ctx *ctx);
+bool mmpath_policy_acts(const struct mmpath_drv_ctx *ctx);
 
 /* trap.c */
 u64 mmpath_trap_ns(void);

@@ -26,15 +26,19 @@ static void (*mmpath_epoch)(void);
 
 /**
  * mmpath_saw() - tell how much of a part of the epoch was seen
- * @ctx: of this context
- * @seen: as the driver knows it
+ * @d: of this context
+ * @all_ns: time in which the program ran
+ * @part_ns: the part of it in which the driver saw all accesses
  *
  * Context: may sleep; takes ctx->lock.
  */
-void mmpath_saw(struct mmpath_ctx *ctx, const struct mmpath_seen *seen)
+void mmpath_saw(struct mmpath_drv_ctx *d, u64 all_ns, u64 part_ns)
 {
+	const struct mmpath_seen seen = { .all = all_ns, .part = part_ns };
+	struct mmpath_ctx *ctx = to_mmpath_ctx(d);
+
 	mutex_lock(&ctx->lock);
-	mmpath_seen_add(&ctx->seen, seen);
+	mmpath_seen_add(&ctx->seen, &seen);
 	mutex_unlock(&ctx->lock);
 }
 
@@ -46,22 +50,23 @@ void mmpath_saw(struct mmpath_ctx *ctx, const struct mmpath_seen *seen)
  */
 void mmpath_take_accesses(struct mmpath_ctx *ctx)
 {
-	struct mmpath_seen seen = { .all = atomic64_xchg(&ctx->accesses, 0) };
+	struct mmpath_seen seen = { .all = atomic64_xchg(&ctx->d.accesses, 0) };
 
 	lockdep_assert_held(&ctx->lock);
-	if (xchg(&ctx->unseen, 0))
+	if (xchg(&ctx->d.unseen, 0))
 		seen.as = MMPATH_SEEN_ACCESSES;
 	mmpath_seen_add(&ctx->seen, &seen);
 }
 
 /**
  * mmpath_end_burst() - close a burst, for the driver stops logging for a while
- * @ctx: of this context; what it logs after the pause is a new burst
+ * @d: of this context; what it logs after the pause is a new burst
  *
  * Context: may sleep; takes ctx->lock.
  */
-void mmpath_end_burst(struct mmpath_ctx *ctx)
+void mmpath_end_burst(struct mmpath_drv_ctx *d)
 {
+	struct mmpath_ctx *ctx = to_mmpath_ctx(d);
 	int i;
 
 	mutex_lock(&ctx->lock);
@@ -80,7 +85,7 @@ VISIBLE_IF_KUNIT const struct mmpath_driver *mmpath_get_driver(struct mmpath_ctx
 {
 	mmpath_lock_alive(ctx);
 	/* without users it is about to go */
-	if (ctx->drv && !mmpath_ctx_gone(ctx) && atomic_read(&ctx->mm->mm_users))
+	if (ctx->drv && !mmpath_ctx_gone(ctx) && atomic_read(&ctx->d.mm->mm_users))
 		return ctx->drv;
 	mutex_unlock(&ctx->alive);
 	mutex_unlock(&mmpath_mutex);
@@ -93,7 +98,7 @@ static void mmpath_scan(const struct mmpath_driver *drv, struct mmpath_ctx *ctx)
 	lockdep_assert_held(&ctx->alive);
 	lockdep_assert_not_held(&mmpath_mutex);
 	if (drv->scan)
-		drv->scan(ctx, ctx->mm);
+		drv->scan(&ctx->d, ctx->d.mm);
 }
 
 /* Have the driver control its cost, at the end of an epoch or @early. */
@@ -107,7 +112,7 @@ VISIBLE_IF_KUNIT void mmpath_control(struct mmpath_ctx *ctx, bool early)
 	if (!drv)
 		return;
 	if (drv->epoch)
-		drv->epoch(ctx, ctx->mm, early);
+		drv->epoch(&ctx->d, ctx->d.mm, early);
 	mutex_unlock(&mmpath_mutex);
 	if (early)
 		mmpath_scan(drv, ctx);
@@ -122,7 +127,7 @@ VISIBLE_IF_KUNIT void mmpath_begin_epoch(struct mmpath_ctx *ctx)
 		return;
 	mutex_unlock(&mmpath_mutex);
 	if (drv->begin)
-		drv->begin(ctx, ctx->mm);
+		drv->begin(&ctx->d, ctx->d.mm);
 	mmpath_scan(drv, ctx);
 	mutex_unlock(&ctx->alive);
 }
@@ -130,7 +135,7 @@ VISIBLE_IF_KUNIT void mmpath_begin_epoch(struct mmpath_ctx *ctx)
 /* Records by the time that the epoch really took, which is longer if the worker is late. */
 VISIBLE_IF_KUNIT void mmpath_measure_rate(struct mmpath_ctx *ctx)
 {
-	unsigned long records = atomic_long_read(&ctx->stat[MMPATH_RECORDS]);
+	unsigned long records = atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]);
 	u64 now = ktime_get_ns();
 
 	ctx->records_per_sec = div64_u64((records - ctx->epoch_records) * (u64)NSEC_PER_SEC,
@@ -159,10 +164,10 @@ void mmpath_wake(struct mmpath_ctx *ctx)
  */
 static bool mmpath_sleeps(struct mmpath_ctx *ctx)
 {
-	if (!mmpath_is_idle(ctx->mm, ctx->epoch_cpu_ns) || READ_ONCE(ctx->kicked) ||
+	if (!mmpath_is_idle(ctx->d.mm, ctx->epoch_cpu_ns) || READ_ONCE(ctx->kicked) ||
 	    READ_ONCE(ctx->log_head) != READ_ONCE(ctx->log_tail) ||
-	    atomic_long_read(&ctx->stat[MMPATH_RECORDS]) != ctx->epoch_records) {
-		ctx->epoch_cpu_ns = mmpath_cpu_ns(ctx->mm);
+	    atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]) != ctx->epoch_records) {
+		ctx->epoch_cpu_ns = mmpath_cpu_ns(ctx->d.mm);
 		mmpath_wake(ctx);
 	}
 	if (ctx->idle_epochs > MMPATH_WINDOW_EPOCHS)
@@ -174,7 +179,7 @@ static bool mmpath_sleeps(struct mmpath_ctx *ctx)
 
 VISIBLE_IF_KUNIT void mmpath_close_epoch(struct mmpath_ctx *ctx)
 {
-	u64 cost_ns = ctx->cost_ns, own_ns = ctx->own_ns;
+	u64 cost_ns = ctx->d.cost_ns, own_ns = ctx->d.own_ns;
 	int i;
 
 	if (mmpath_sleeps(ctx)) {
@@ -182,8 +187,8 @@ VISIBLE_IF_KUNIT void mmpath_close_epoch(struct mmpath_ctx *ctx)
 		return;
 	}
 	mmpath_control(ctx, false);
-	WRITE_ONCE(ctx->epoch_cost_ns, ctx->cost_ns - cost_ns);
-	WRITE_ONCE(ctx->epoch_own_ns, ctx->own_ns - own_ns);
+	WRITE_ONCE(ctx->epoch_cost_ns, ctx->d.cost_ns - cost_ns);
+	WRITE_ONCE(ctx->epoch_own_ns, ctx->d.own_ns - own_ns);
 	WRITE_ONCE(ctx->epochs, min(ctx->epochs + 1, MMPATH_SETTLING_EPOCHS));
 	mutex_lock(&ctx->lock);
 	/* first: what is counted later is logged later, and belongs to the next epoch */
@@ -208,7 +213,7 @@ VISIBLE_IF_KUNIT void mmpath_close_epoch(struct mmpath_ctx *ctx)
 	mutex_unlock(&ctx->lock);
 	mmpath_measure_rate(ctx);
 	trace_mmpath_epoch(ctx->id, ctx->pid, ctx->records_per_sec,
-			   mmpath_permille(ctx->epoch_cost_ns, ctx->epoch_own_ns), ctx->shift);
+			   mmpath_permille(ctx->epoch_cost_ns, ctx->epoch_own_ns), ctx->d.shift);
 }
 
 static void mmpath_close_domains(void)
@@ -230,7 +235,7 @@ VISIBLE_IF_KUNIT void mmpath_refuse_ctx(struct mmpath_ctx *ctx)
 	mmpath_unpublish(ctx, &list);
 	mutex_unlock(&mmpath_mutex);
 	if (!list_empty(&list))
-		mmpath_count(ctx, MMPATH_ATTACH_FAILED, 1);
+		mmpath_count(&ctx->d, MMPATH_ATTACH_FAILED, 1);
 	mmpath_detach_list(&list);
 	mutex_unlock(&mmpath_track_mutex);
 }
@@ -248,7 +253,7 @@ static void mmpath_epoch_fn(struct work_struct *work)
 		mmpath_sync_fn(NULL);
 	mmpath_for_each_ctx(ctx, id) {
 		/* secondary MMUs use its pages now, and we do not see their accesses */
-		if (mm_has_notifiers(ctx->mm))
+		if (mm_has_notifiers(ctx->d.mm))
 			mmpath_refuse_ctx(ctx);
 		else
 			mmpath_close_epoch(ctx);
@@ -316,12 +321,14 @@ void mmpath_scan_soon(struct mmpath_ctx *ctx)
 
 /**
  * mmpath_kick() - have the driver's epoch() and scan() called soon
- * @ctx: for this context
+ * @d: for this context
  *
  * Context: any.
  */
-void mmpath_kick(struct mmpath_ctx *ctx)
+void mmpath_kick(struct mmpath_drv_ctx *d)
 {
+	struct mmpath_ctx *ctx = to_mmpath_ctx(d);
+
 	if (READ_ONCE(ctx->kicked))
 		return;
 	WRITE_ONCE(ctx->kicked, true);

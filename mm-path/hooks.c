@@ -131,19 +131,19 @@ void mmpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, b
 	int idx;
 
 	memset(hot, 0, nr * sizeof(*hot));
-	if (!mmget_not_zero(ctx->mm))
+	if (!mmget_not_zero(ctx->d.mm))
 		return;
 	idx = srcu_read_lock(&mmpath_srcu);
-	drv = mmpath_ctx_of(ctx->mm) == ctx ? mmpath_drv_of(ctx) : NULL;
+	drv = mmpath_ctx_of(ctx->d.mm) == ctx ? mmpath_drv_of(ctx) : NULL;
 	if (drv && drv->find_hot)
-		drv->find_hot(ctx, page, nr, hot);
+		drv->find_hot(&ctx->d, page, nr, hot);
 	srcu_read_unlock(&mmpath_srcu, idx);
-	mmput_async(ctx->mm);
+	mmput_async(ctx->d.mm);
 }
 
 static bool mmpath_hinted(struct vm_fault *vmf, bool huge)
 {
-	bool (*hint_fault)(struct mmpath_ctx *ctx, struct vm_fault *vmf) = NULL;
+	bool (*hint_fault)(struct mmpath_drv_ctx *ctx, struct vm_fault *vmf) = NULL;
 	const struct mmpath_driver *drv;
 	struct mmpath_ctx *ctx;
 	bool handled;
@@ -154,7 +154,7 @@ static bool mmpath_hinted(struct vm_fault *vmf, bool huge)
 	drv = mmpath_drv_of(ctx);
 	if (drv)
 		hint_fault = huge ? drv->hint_fault_pmd : drv->hint_fault;
-	handled = hint_fault && hint_fault(ctx, vmf);
+	handled = hint_fault && hint_fault(&ctx->d, vmf);
 	if (handled)
 		mmpath_trap_hinted();
 	srcu_read_unlock(&mmpath_srcu, idx);
@@ -206,9 +206,9 @@ static void mmpath_tell_touched(const struct mmpath_driver *drv, struct mmpath_c
 	bool relock = !vma;
 
 	if (relock)
-		vma = mmpath_relock_vma(ctx->mm, address, &flags);
+		vma = mmpath_relock_vma(ctx->d.mm, address, &flags);
 	if (vma)
-		drv->touched(ctx, vma, address, flags, hint);
+		drv->touched(&ctx->d, vma, address, flags, hint);
 	if (relock && vma)
 		mmpath_unlock_vma(vma, flags);
 }
@@ -245,11 +245,11 @@ void __mmpath_touched(struct mm_struct *mm, struct vm_area_struct *vma,
 	if (ctx && !hint)
 		mmpath_tell_own(ctx, vma, address, flags);
 	/* many short programs end before anything is logged: do not time their faults */
-	if (drv && drv->touched && !READ_ONCE(ctx->resting)) {
+	if (drv && drv->touched && !READ_ONCE(ctx->d.resting)) {
 		mmpath_trap_enter(hint, flags, &entered);
 		mmpath_tell_touched(drv, ctx, vma, address, flags, hint);
 		mmpath_try_drain(ctx);
-		atomic64_add(mmpath_trap_leave(&entered), &ctx->hook_ns);
+		atomic64_add(mmpath_trap_leave(&entered), &ctx->d.hook_ns);
 	}
 	srcu_read_unlock(&mmpath_srcu, idx);
 }
@@ -265,7 +265,7 @@ void __mmpath_mprotect(struct vm_area_struct *vma, unsigned long start,
 	ctx = mmpath_ctx_of(vma->vm_mm);
 	drv = mmpath_drv_of(ctx);
 	if (drv && drv->mprotect)
-		drv->mprotect(ctx, vma, start, end);
+		drv->mprotect(&ctx->d, vma, start, end);
 	srcu_read_unlock(&mmpath_srcu, idx);
 }
 
@@ -309,7 +309,7 @@ static void mmpath_driver_forget(struct mmpath_ctx *ctx, u64 first, u64 nr)
 	const struct mmpath_driver *drv = mmpath_drv_of(ctx);
 
 	if (drv && drv->forget && nr)
-		drv->forget(ctx, first, nr);
+		drv->forget(&ctx->d, first, nr);
 }
 
 static void mmpath_change(struct mm_struct *mm, enum mmpath_map_op op,
@@ -443,7 +443,7 @@ void __mmpath_use_mm(struct mm_struct *mm)
 	local_irq_save(flags);
 	ctx = mm ? rcu_dereference_sched(mm->mmpath) : NULL;
 	if (drv->use_context)
-		drv->use_context(ctx);
+		drv->use_context(ctx ? &ctx->d : NULL);
 	local_irq_restore(flags);
 }
 

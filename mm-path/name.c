@@ -151,7 +151,7 @@ void mmpath_name_own(struct mmpath_ctx *ctx, u64 first, u64 nr)
 
 	if (!READ_ONCE(ctx->heir) || !nr)
 		return;
-	memcg = get_mem_cgroup_from_mm(ctx->mm);
+	memcg = get_mem_cgroup_from_mm(ctx->d.mm);
 	old = set_active_memcg(memcg);
 	spin_lock(&ctx->name_lock);
 	__mmpath_name_own(ctx, first, first + nr - 1);

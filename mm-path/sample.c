@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sample of a context. One page in 2^ctx->shift is tracked. The curves have one page in
+ * The sample of a context. One page in 2^d.shift is tracked. The curves have one page in
  * 2^regions.params.shift, which are as many or fewer.
  *
  * Locks: see core.h.
@@ -18,21 +18,22 @@
  */
 static unsigned int mmpath_curve_shift(const struct mmpath_ctx *ctx, unsigned int shift)
 {
-	unsigned long enough = get_mm_rss(ctx->mm) / MMPATH_CURVE_PAGES >> shift;
+	unsigned long enough = get_mm_rss(ctx->d.mm) / MMPATH_CURVE_PAGES >> shift;
 
-	if (!mmpath_ctx_has_policy(ctx) || enough < 2)
+	if (!mmpath_has_policy(&ctx->d) || enough < 2)
 		return shift;
 	return shift + min_t(unsigned int, ilog2(enough), MMPATH_CURVE_COARSER);
 }
 
 /**
- * mmpath_ctx_has_policy() - tell whether a policy is told of a context's pages
- * @ctx: the context
+ * mmpath_has_policy() - tell whether a policy is told of a context's pages
+ * @d: the context
  *
  * Context: a hint unless ctx->lock is held.
  */
-bool mmpath_ctx_has_policy(const struct mmpath_ctx *ctx)
+bool mmpath_has_policy(const struct mmpath_drv_ctx *d)
 {
+	const struct mmpath_ctx *ctx = to_mmpath_ctx(d);
 	int i;
 
 	for (i = 0; i < READ_ONCE(ctx->nr_domains); i++)
@@ -42,13 +43,14 @@ bool mmpath_ctx_has_policy(const struct mmpath_ctx *ctx)
 }
 
 /**
- * mmpath_ctx_policy_acts() - tell whether a policy chooses now, or leaves that to the kernel
- * @ctx: the context
+ * mmpath_policy_acts() - tell whether a policy chooses now, or leaves that to the kernel
+ * @d: the context
  *
  * Context: takes the locks of its domains. Called with mmpath_mutex.
  */
-bool mmpath_ctx_policy_acts(const struct mmpath_ctx *ctx)
+bool mmpath_policy_acts(const struct mmpath_drv_ctx *d)
 {
+	const struct mmpath_ctx *ctx = to_mmpath_ctx(d);
 	bool acts = false;
 	int i;
 
@@ -74,22 +76,24 @@ void __mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 		mmpath_regions_set_shift(&ctx->regions, curve);
 	else if (curve < ctx->regions.params.shift)
 		mmpath_regions_reset(&ctx->regions, curve);
-	WRITE_ONCE(ctx->shift, shift);
+	WRITE_ONCE(ctx->d.shift, shift);
 	for (i = 0; i < ctx->nr_domains; i++)
 		mmpath_domain_set_shift(ctx->domains[i], shift, curve);
 }
 
 /**
  * mmpath_coarsen() - track fewer pages of a context, from the next record on
- * @ctx: the context
+ * @d: the context
  * @shift: one page in 2^@shift, if that is less than now
  *
  * For drivers that deliver more than may be had. Context: may sleep; takes ctx->lock.
  */
-void mmpath_coarsen(struct mmpath_ctx *ctx, unsigned int shift)
+void mmpath_coarsen(struct mmpath_drv_ctx *d, unsigned int shift)
 {
+	struct mmpath_ctx *ctx = to_mmpath_ctx(d);
+
 	mutex_lock(&ctx->lock);
-	if (shift > ctx->shift)
+	if (shift > d->shift)
 		__mmpath_set_shift(ctx, shift);
 	mutex_unlock(&ctx->lock);
 }
@@ -100,8 +104,8 @@ void mmpath_coarsen(struct mmpath_ctx *ctx, unsigned int shift)
  */
 void mmpath_coarsen_curves(struct mmpath_ctx *ctx)
 {
-	if (mmpath_curve_shift(ctx, ctx->shift) > ctx->regions.params.shift)
-		__mmpath_set_shift(ctx, ctx->shift);
+	if (mmpath_curve_shift(ctx, ctx->d.shift) > ctx->regions.params.shift)
+		__mmpath_set_shift(ctx, ctx->d.shift);
 }
 
 /* The shifts of the coarsest member; mmpath_mutex keeps members in @dom. */
@@ -115,7 +119,7 @@ static unsigned int mmpath_coarsest(struct mmpath_domain *dom, unsigned int *cur
 	*curve = 0;
 	mmpath_for_each_member(ctx, id, dom) {
 		/* may become coarser meanwhile, and the stacks with it */
-		shift = max(shift, READ_ONCE(ctx->shift));
+		shift = max(shift, READ_ONCE(ctx->d.shift));
 		*curve = max(*curve, READ_ONCE(ctx->regions.params.shift));
 	}
 	return shift;
@@ -123,7 +127,7 @@ static unsigned int mmpath_coarsest(struct mmpath_domain *dom, unsigned int *cur
 
 /**
  * mmpath_set_shift() - change how many pages of a context are tracked
- * @ctx: the context
+ * @d: the context
  * @shift: one page in 2^@shift
  *
  * The stacks keep the pages that are in the new sample. To a finer sample
@@ -131,15 +135,16 @@ static unsigned int mmpath_coarsest(struct mmpath_domain *dom, unsigned int *cur
  * merged stack stays as coarse as it is until it is reset. Context: may sleep;
  * takes ctx->lock. Called with mmpath_mutex, which keeps members in their domains.
  */
-void mmpath_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
+void mmpath_set_shift(struct mmpath_drv_ctx *d, unsigned int shift)
 {
+	struct mmpath_ctx *ctx = to_mmpath_ctx(d);
 	unsigned int curve;
 	bool finer;
 	int i;
 
 	lockdep_assert_held(&mmpath_mutex);
 	mutex_lock(&ctx->lock);
-	finer = shift < ctx->shift;
+	finer = shift < d->shift;
 	__mmpath_set_shift(ctx, shift);
 	mutex_unlock(&ctx->lock);
 	for (i = 0; finer && i < ctx->nr_domains; i++)
@@ -164,7 +169,7 @@ void mmpath_policy_began(struct mmpath_domain *dom)
 	mutex_lock(&mmpath_mutex);
 	mmpath_for_each_member(ctx, id, dom) {
 		mutex_lock(&ctx->lock);
-		__mmpath_set_shift(ctx, ctx->shift);
+		__mmpath_set_shift(ctx, ctx->d.shift);
 		mutex_unlock(&ctx->lock);
 	}
 	mmpath_domain_refine(dom, mmpath_coarsest(dom, &curve));

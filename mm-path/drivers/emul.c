@@ -392,7 +392,7 @@ static void emul_forget_in(struct emul *e, u64 first, u64 last, bool huge)
 			emul_block(e, last, huge));
 }
 
-static void emul_forget(struct mmpath_ctx *ctx, u64 first, u64 nr)
+static void emul_forget(struct mmpath_drv_ctx *ctx, u64 first, u64 nr)
 {
 	struct emul *e = ctx->drv_data;
 	u64 last = first + nr - 1;
@@ -413,7 +413,7 @@ out:
 }
 
 /* Of each block, only the page in the sample is known. */
-static void emul_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot)
+static void emul_find_hot(struct mmpath_drv_ctx *ctx, const u64 *page, unsigned int nr, bool *hot)
 {
 	struct emul *e = ctx->drv_data;
 	unsigned int i;
@@ -608,7 +608,7 @@ static bool emul_mapped_huge(struct vm_area_struct *vma, unsigned long addr)
  * CPU time that tracking has taken from the program since the epoch began. These are the
  * faults. Scans run in a worker.
  */
-static u64 emul_cost_ns(const struct mmpath_ctx *ctx)
+static u64 emul_cost_ns(const struct mmpath_drv_ctx *ctx)
 {
 	const struct emul *e = ctx->drv_data;
 
@@ -620,7 +620,7 @@ static u64 emul_cost_ns(const struct mmpath_ctx *ctx)
 }
 
 /* Pause when the budget of the epoch is used up, without waiting for its end. */
-static void emul_check_budget(struct mmpath_ctx *ctx)
+static void emul_check_budget(struct mmpath_drv_ctx *ctx)
 {
 	struct emul *e = ctx->drv_data;
 
@@ -631,7 +631,7 @@ static void emul_check_budget(struct mmpath_ctx *ctx)
 	mmpath_kick(ctx);
 }
 
-static void emul_count_fault(struct mmpath_ctx *ctx)
+static void emul_count_fault(struct mmpath_drv_ctx *ctx)
 {
 	struct emul *e = ctx->drv_data;
 
@@ -639,7 +639,7 @@ static void emul_count_fault(struct mmpath_ctx *ctx)
 	mmpath_count(ctx, MMPATH_FAULTS, 1);
 }
 
-static bool emul_hint_fault(struct mmpath_ctx *ctx, struct vm_fault *vmf)
+static bool emul_hint_fault(struct mmpath_drv_ctx *ctx, struct vm_fault *vmf)
 	__releases(RCU)
 {
 	struct vm_area_struct *vma = vmf->vma;
@@ -663,7 +663,7 @@ out:
 }
 
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
-static bool emul_hint_fault_pmd(struct mmpath_ctx *ctx, struct vm_fault *vmf)
+static bool emul_hint_fault_pmd(struct mmpath_drv_ctx *ctx, struct vm_fault *vmf)
 {
 	unsigned long haddr = vmf->address & PMD_MASK;
 	struct vm_area_struct *vma = vmf->vma;
@@ -828,7 +828,7 @@ static void emul_protect_rest(struct emul *e, struct vm_area_struct *vma,
 }
 
 /* Keep the greatest reach so far. The curve knows only distances beyond it. */
-static void emul_raise_reach(struct mmpath_ctx *ctx, bool huge)
+static void emul_raise_reach(struct mmpath_drv_ctx *ctx, bool huge)
 {
 	const struct emul *e = ctx->drv_data;
 	unsigned long reach = huge ? emul_pab_reach(&e->huge, emul_huge_shift(e->shift)) :
@@ -838,7 +838,7 @@ static void emul_raise_reach(struct mmpath_ctx *ctx, bool huge)
 		WRITE_ONCE(ctx->pab_reach, reach);
 }
 
-static void emul_enter(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
+static void emul_enter(struct mmpath_drv_ctx *ctx, struct vm_area_struct *vma,
 		       unsigned long address, unsigned int flags, bool huge)
 {
 	unsigned int order = huge ? PMD_ORDER : 0;
@@ -861,7 +861,7 @@ static void emul_enter(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 		emul_protect_victim(e, vma, (victim - 1) << PAGE_SHIFT, huge, flags);
 }
 
-static void emul_touched(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
+static void emul_touched(struct mmpath_drv_ctx *ctx, struct vm_area_struct *vma,
 			 unsigned long address, unsigned int flags, bool hint)
 {
 	struct emul *e = ctx->drv_data;
@@ -931,7 +931,7 @@ static void emul_scan_anew(struct emul *e)
 	e->scan_at = 0;
 }
 
-static void emul_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void emul_scan(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
 	struct emul_walk w = { .e = e };
@@ -969,7 +969,7 @@ static void emul_clean(struct mm_struct *mm)
 }
 
 /* walk_page_range_vma() asserts mmap_lock, and only the lock of @vma may be held. */
-static void emul_mprotect(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
+static void emul_mprotect(struct mmpath_drv_ctx *ctx, struct vm_area_struct *vma,
 			  unsigned long start, unsigned long end)
 {
 	struct emul *e = ctx->drv_data;
@@ -990,7 +990,7 @@ static void emul_mprotect(struct mmpath_ctx *ctx, struct vm_area_struct *vma,
 
 /* The cost, and keeping it below the target */
 
-static void emul_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
+static void emul_set_shift(struct mmpath_drv_ctx *ctx, unsigned int shift)
 {
 	struct emul *e = ctx->drv_data;
 
@@ -1009,7 +1009,7 @@ static unsigned int emul_doublings(u64 have, u64 want)
  * The program's own time since the epoch began: its CPU time less the cost of faults. That cost
  * is an estimate. Where it is nearly all of the time, own time is taken to be 1/32.
  */
-static u64 emul_own_ns(const struct mmpath_ctx *ctx, struct mm_struct *mm)
+static u64 emul_own_ns(const struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	const struct emul *e = ctx->drv_data;
 	u64 ns = mmpath_cpu_ns(mm), cost_ns = emul_cost_ns(ctx);
@@ -1022,7 +1022,7 @@ static u64 emul_own_ns(const struct mmpath_ctx *ctx, struct mm_struct *mm)
  * By how much to raise shift so that in a burst each page of the sample is touched
  * EMUL_ROUNDS times, and own time is 1/EMUL_MIN_SHARE of the cost.
  */
-static unsigned int emul_coarser(const struct mmpath_ctx *ctx, struct mm_struct *mm)
+static unsigned int emul_coarser(const struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	const struct emul *e = ctx->drv_data;
 	u64 pages = get_mm_rss(mm) >> e->shift;
@@ -1036,7 +1036,7 @@ static unsigned int emul_coarser(const struct mmpath_ctx *ctx, struct mm_struct 
 }
 
 /* A fault has used up the budget and paused: end the burst, and let the next be coarser. */
-static void emul_exhausted(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void emul_exhausted(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
 	unsigned int more;
@@ -1056,7 +1056,7 @@ static void emul_exhausted(struct mmpath_ctx *ctx, struct mm_struct *mm)
  * last one. A program that waited then may use more, up to the target's part of a whole epoch, if
  * its cost so far is below the target by as much.
  */
-static u64 emul_budget_ns(const struct mmpath_ctx *ctx, u64 own_ns)
+static u64 emul_budget_ns(const struct mmpath_drv_ctx *ctx, u64 own_ns)
 {
 	u64 epoch_ns = READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC;
 	unsigned int target = emul_param(EMUL_OVERHEAD_TARGET);
@@ -1068,7 +1068,7 @@ static u64 emul_budget_ns(const struct mmpath_ctx *ctx, u64 own_ns)
 	return max(div_u64(ns * EMUL_BURST_PERCENT, 100), div_u64(epoch_ns, EMUL_MIN_BUDGET));
 }
 
-static void emul_begin_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, u64 own_ns)
+static void emul_begin_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, u64 own_ns)
 {
 	struct emul *e = ctx->drv_data;
 
@@ -1081,7 +1081,7 @@ static void emul_begin_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, u64 o
 }
 
 /* Resume here and not earlier, or the burst might be counted in the epoch before. */
-static void emul_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void emul_begin(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
 
@@ -1102,7 +1102,7 @@ static void emul_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 }
 
 /* Track more pages after some epochs far below the target. */
-static void emul_refine(struct mmpath_ctx *ctx, u64 permille)
+static void emul_refine(struct mmpath_drv_ctx *ctx, u64 permille)
 {
 	struct emul *e = ctx->drv_data;
 
@@ -1123,14 +1123,10 @@ static bool emul_looked(const struct emul *e)
  * Account the epoch at its end, or at the end of the context: its cost, and which part of it
  * the burst has seen. Returns the own time.
  */
-static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static u64 emul_account(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
 	u64 own_ns = emul_own_ns(ctx, mm);
-	const struct mmpath_seen seen = {
-		.part = e->burst_ns ?: own_ns,
-		.all = max(own_ns, e->burst_ns),
-	};
 
 	if (mmpath_cpu_ns(mm) <= e->cpu_ns)
 		return own_ns;
@@ -1138,11 +1134,11 @@ static u64 emul_account(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	WRITE_ONCE(ctx->own_ns, ctx->own_ns + own_ns);
 	/* an epoch without a burst is counted nowhere */
 	if (emul_looked(e))
-		mmpath_saw(ctx, &seen);
+		mmpath_saw(ctx, max(own_ns, e->burst_ns), e->burst_ns ?: own_ns);
 	return own_ns;
 }
 
-static void emul_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
+static void emul_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, bool early)
 {
 	struct emul *e = ctx->drv_data;
 	u64 own_ns;
@@ -1174,7 +1170,7 @@ static void emul_free(struct emul *e)
  * its budget is a part of that. So a program that ends before costs nothing. Many programs
  * that others start are that short.
  */
-static int emul_attach(struct mmpath_ctx *ctx)
+static int emul_attach(struct mmpath_drv_ctx *ctx)
 {
 	struct emul *e = mmpath_attach_alloc(1, sizeof(*e));
 
@@ -1201,7 +1197,7 @@ static int emul_attach(struct mmpath_ctx *ctx)
 	return 0;
 }
 
-static void emul_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void emul_detach(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	emul_account(ctx, ctx->mm);
 	WRITE_ONCE(ctx->resting, false);

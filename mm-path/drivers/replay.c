@@ -17,18 +17,18 @@ static unsigned int replay_log_entries(void)
 	return READ_ONCE(replay_params[0].val);
 }
 
-static int replay_attach(struct mmpath_ctx *ctx)
+static int replay_attach(struct mmpath_drv_ctx *ctx)
 {
 	ctx->pab_reach = 1;
 	mmpath_set_shift(ctx, 0);
 	return 0;
 }
 
-static void replay_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void replay_detach(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 }
 
-static void replay_inject(struct mmpath_ctx *ctx, unsigned long record)
+static void replay_inject(struct mmpath_drv_ctx *ctx, unsigned long record)
 {
 	mmpath_log(ctx, record);
 }

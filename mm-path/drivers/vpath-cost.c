@@ -65,14 +65,14 @@ static u64 vpath_own_ns(const struct vpath_ctx *v, const struct vpath_time *now)
 }
 
 /* Time that drains have taken for the context since the last account. */
-static u64 vpath_hook_ns(const struct mmpath_ctx *ctx)
+static u64 vpath_hook_ns(const struct mmpath_drv_ctx *ctx)
 {
 	const struct vpath_ctx *v = ctx->drv_data;
 
 	return atomic64_read(&ctx->hook_ns) - v->hook_seen;
 }
 
-static unsigned int vpath_cost_permille(const struct mmpath_ctx *ctx,
+static unsigned int vpath_cost_permille(const struct mmpath_drv_ctx *ctx,
 					const struct vpath_time *now)
 {
 	return mmpath_permille(vpath_hook_ns(ctx), vpath_own_ns(ctx->drv_data, now));
@@ -89,7 +89,7 @@ static u64 vpath_allowed_ns(void)
  * Cost of the context beyond @permille of its own time: @before_ns up to the last account, and
  * what has come since. At least 0.
  */
-static s64 vpath_beyond_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now,
+static s64 vpath_beyond_ns(const struct mmpath_drv_ctx *ctx, const struct vpath_time *now,
 			   s64 before_ns, unsigned long permille)
 {
 	u64 own_ns = vpath_own_ns(ctx->drv_data, now);
@@ -100,7 +100,7 @@ static s64 vpath_beyond_ns(const struct mmpath_ctx *ctx, const struct vpath_time
 	return max(before_ns, 0LL);
 }
 
-static s64 vpath_debt_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now)
+static s64 vpath_debt_ns(const struct mmpath_drv_ctx *ctx, const struct vpath_time *now)
 {
 	const struct vpath_ctx *v = ctx->drv_data;
 
@@ -114,14 +114,14 @@ static s64 vpath_debt_ns(const struct mmpath_ctx *ctx, const struct vpath_time *
  * than what two epochs may cost. Otherwise a context would rest for long after an expensive
  * set-up of its program. Cost beyond the target has no such limit.
  */
-static unsigned int vpath_share(const struct mmpath_ctx *ctx)
+static unsigned int vpath_share(const struct mmpath_drv_ctx *ctx)
 {
 	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10;
 
-	return mmpath_ctx_has_policy(ctx) ? target : target / VPATH_CURVE_PART;
+	return mmpath_has_policy(ctx) ? target : target / VPATH_CURVE_PART;
 }
 
-static s64 vpath_excess_ns(const struct mmpath_ctx *ctx, const struct vpath_time *now)
+static s64 vpath_excess_ns(const struct mmpath_drv_ctx *ctx, const struct vpath_time *now)
 {
 	const struct vpath_ctx *v = ctx->drv_data;
 
@@ -143,7 +143,7 @@ static unsigned int vpath_coarsest(unsigned long pages, unsigned int shift)
  * skipping it: the order of skipped pages is lost, and in a set-up these may be nearly all
  * pages. Skip the rest only if the sample can become no coarser.
  */
-static void vpath_thin(struct mmpath_ctx *ctx, unsigned int times)
+static void vpath_thin(struct mmpath_drv_ctx *ctx, unsigned int times)
 {
 	unsigned int shift = READ_ONCE(ctx->shift), most;
 	struct vpath_ctx *v = ctx->drv_data;
@@ -166,7 +166,7 @@ static void vpath_thin(struct mmpath_ctx *ctx, unsigned int times)
  * a few milliseconds says little about the epoch.
  * Context: under drain_lock.
  */
-void mmpath_vpath_check_cost(struct mmpath_ctx *ctx)
+void mmpath_vpath_check_cost(struct mmpath_drv_ctx *ctx)
 {
 	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10, permille;
 	struct vpath_ctx *v = ctx->drv_data;
@@ -191,7 +191,7 @@ void mmpath_vpath_check_cost(struct mmpath_ctx *ctx)
  * Account cost and own time since the last account. drain_lock keeps drains from adding to them
  * or reading them meanwhile. Returns whether a drain has made the sample coarser since.
  */
-static bool vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
+static bool vpath_account(struct mmpath_drv_ctx *ctx, const struct vpath_time *now)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 	bool thinned;
@@ -214,7 +214,7 @@ static bool vpath_account(struct mmpath_ctx *ctx, const struct vpath_time *now)
 }
 
 /* Measure the cost of the sample from here on. */
-static void vpath_look_anew(const struct mmpath_ctx *ctx)
+static void vpath_look_anew(const struct mmpath_drv_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 
@@ -224,7 +224,7 @@ static void vpath_look_anew(const struct mmpath_ctx *ctx)
 	v->records_then = atomic_long_read(&ctx->stat[MMPATH_RECORDS]);
 }
 
-static void vpath_set_resting(struct mmpath_ctx *ctx, bool resting)
+static void vpath_set_resting(struct mmpath_drv_ctx *ctx, bool resting)
 {
 	vpath_look_anew(ctx);
 	WRITE_ONCE(ctx->resting, resting);
@@ -235,7 +235,7 @@ static void vpath_set_resting(struct mmpath_ctx *ctx, bool resting)
  * The sample can become no coarser. If the excess is near what an epoch may cost, end the burst,
  * and let the context rest until its own time has made up for the cost.
  */
-static void vpath_rest(struct mmpath_ctx *ctx)
+static void vpath_rest(struct mmpath_drv_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 
@@ -255,7 +255,7 @@ static void vpath_rest(struct mmpath_ctx *ctx)
  *
  * The driver's begin(). Context: under ctx->alive; may sleep.
  */
-void mmpath_vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
+void mmpath_vpath_begin(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 
@@ -266,7 +266,7 @@ void mmpath_vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm)
 }
 
 /* Tell the CPUs a new shift. Account what was logged before to the old one. */
-static void vpath_tell_shift(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void vpath_tell_shift(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	struct vpath_time now;
 
@@ -277,7 +277,7 @@ static void vpath_tell_shift(struct mmpath_ctx *ctx, struct mm_struct *mm)
 	vpath_look_anew(ctx);
 }
 
-static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsigned int shift)
+static void vpath_set_shift(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, unsigned int shift)
 {
 	mmpath_set_shift(ctx, shift);
 	vpath_tell_shift(ctx, mm);
@@ -289,15 +289,15 @@ static void vpath_set_shift(struct mmpath_ctx *ctx, struct mm_struct *mm, unsign
  * curve uses half of it for a small sample, and a quarter for a good one, because more pages
  * hardly make it better.
  */
-static unsigned int vpath_slack(const struct mmpath_ctx *ctx, unsigned long pages)
+static unsigned int vpath_slack(const struct mmpath_drv_ctx *ctx, unsigned long pages)
 {
-	if (!mmpath_ctx_has_policy(ctx))
+	if (!mmpath_has_policy(ctx))
 		return pages >= VPATH_GOOD_SAMPLE ? 2 : 1;
-	return mmpath_ctx_policy_acts(ctx) ? 0 : 1;
+	return mmpath_policy_acts(ctx) ? 0 : 1;
 }
 
 /* The shift that brings a sample of @pages, which costs @times the target at @shift, below it. */
-static unsigned int vpath_coarser(const struct mmpath_ctx *ctx, unsigned long pages,
+static unsigned int vpath_coarser(const struct mmpath_drv_ctx *ctx, unsigned long pages,
 				  unsigned int shift, unsigned int times)
 {
 	unsigned int more = shift + fls(times);
@@ -336,7 +336,7 @@ static unsigned int vpath_finer(struct vpath_ctx *v, u64 cost_ns, u64 records, u
  * not on the samples before, except for a hysteresis of a tenth that keeps it from going back and
  * forth.
  */
-static unsigned int vpath_better_shift(struct mmpath_ctx *ctx, unsigned long pages,
+static unsigned int vpath_better_shift(struct mmpath_drv_ctx *ctx, unsigned long pages,
 				       unsigned int shift)
 {
 	unsigned int finest = vpath_param(VPATH_PARAM_SAMPLE_SHIFT);
@@ -356,7 +356,7 @@ static unsigned int vpath_better_shift(struct mmpath_ctx *ctx, unsigned long pag
 	if (finer)
 		return shift - finer;
 	pages >>= shift + 1;
-	if (!mmpath_ctx_has_policy(ctx) && shift < MMPATH_MAX_SHIFT &&
+	if (!mmpath_has_policy(ctx) && shift < MMPATH_MAX_SHIFT &&
 	    pages >= VPATH_LEAST_SAMPLE && cost_ns > target_ns >> vpath_slack(ctx, pages))
 		return shift + 1;
 	return shift;
@@ -367,7 +367,7 @@ static unsigned int vpath_better_shift(struct mmpath_ctx *ctx, unsigned long pag
  * it finer only after some cheap epochs, because that forgets the order of the pages. Log in
  * bursts where a coarser sample would say too little.
  */
-static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
+static void vpath_hold_target(struct mmpath_drv_ctx *ctx, struct mm_struct *mm,
 			      unsigned int permille, bool early)
 {
 	unsigned int target = vpath_param(VPATH_PARAM_OVERHEAD_TARGET) * 10;
@@ -387,7 +387,7 @@ static void vpath_hold_target(struct mmpath_ctx *ctx, struct mm_struct *mm,
 }
 
 /* The rest of the log has been skipped: let the next burst begin. */
-static void vpath_unchoke(struct mmpath_ctx *ctx)
+static void vpath_unchoke(struct mmpath_drv_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 
@@ -396,7 +396,7 @@ static void vpath_unchoke(struct mmpath_ctx *ctx)
 	WRITE_ONCE(v->choked, false);
 }
 
-static void vpath_control_cost(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
+static void vpath_control_cost(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, bool early)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 	bool choked = READ_ONCE(v->choked);
@@ -417,7 +417,7 @@ static void vpath_control_cost(struct mmpath_ctx *ctx, struct mm_struct *mm, boo
 		vpath_unchoke(ctx);
 }
 
-static void vpath_end_epoch(struct mmpath_ctx *ctx)
+static void vpath_end_epoch(struct mmpath_drv_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 
@@ -435,7 +435,7 @@ static void vpath_end_epoch(struct mmpath_ctx *ctx)
  *
  * The driver's epoch(). Context: under mmpath_mutex and ctx->alive; may sleep; drains.
  */
-void mmpath_vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
+void mmpath_vpath_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, bool early)
 {
 	vpath_control_cost(ctx, mm, early);
 	if (early)
@@ -450,7 +450,7 @@ void mmpath_vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early
  *
  * Context: no record has its number yet.
  */
-void mmpath_vpath_begin_cost(struct mmpath_ctx *ctx)
+void mmpath_vpath_begin_cost(struct mmpath_drv_ctx *ctx)
 {
 	struct vpath_ctx *v = ctx->drv_data;
 
@@ -464,7 +464,7 @@ void mmpath_vpath_begin_cost(struct mmpath_ctx *ctx)
  *
  * Context: may sleep; no record has its number any more.
  */
-void mmpath_vpath_end_cost(struct mmpath_ctx *ctx)
+void mmpath_vpath_end_cost(struct mmpath_drv_ctx *ctx)
 {
 	struct vpath_time now = vpath_now(ctx->mm);
 

@@ -165,7 +165,7 @@ static void vpath_break(const char *why)
 #define VPATH_NO_CONTEXT	BIT_ULL(32)
 
 struct vpath_drain {
-	struct mmpath_ctx *ctx;		/* of the last record */
+	struct mmpath_drv_ctx *ctx;		/* of the last record */
 	u64 number;			/* of @ctx, VPATH_NO_CONTEXT without one */
 	u64 since;			/* local_clock() up to which contexts were charged */
 	unsigned int fed;		/* records that were not charged yet */
@@ -173,7 +173,7 @@ struct vpath_drain {
 	unsigned long batch[VPATH_BATCH];
 };
 
-static void vpath_skip(struct mmpath_ctx *ctx, unsigned int nr)
+static void vpath_skip(struct mmpath_drv_ctx *ctx, unsigned int nr)
 {
 	vpath.skipped += nr;
 	WRITE_ONCE(ctx->unseen, true);
@@ -222,7 +222,7 @@ static void vpath_find(struct vpath_drain *d, u32 number)
 /* Records are missing before this one. They may have been of any context: end all bursts. */
 static void vpath_resumed(void)
 {
-	struct mmpath_ctx *ctx;
+	struct mmpath_drv_ctx *ctx;
 	unsigned long number;
 
 	xa_for_each(&vpath.ctxs, number, ctx)
@@ -447,7 +447,7 @@ static void vpath_count_passed(struct vpath_cpu *c)
 {
 	u64 passed = READ_ONCE(c->reg->counters.filter_misses);
 	u64 unlogged = vpath_unlogged(c->reg);
-	struct mmpath_ctx *ctx;
+	struct mmpath_drv_ctx *ctx;
 
 	if (passed == c->passed && unlogged == c->unlogged)
 		return;
@@ -464,7 +464,7 @@ static void vpath_count_passed(struct vpath_cpu *c)
 }
 
 /* Tell the unit that @ctx, or no context (NULL), runs on this CPU. Interrupts are off. */
-static void vpath_use_context(const struct mmpath_ctx *ctx)
+static void vpath_use_context(const struct mmpath_drv_ctx *ctx)
 {
 	struct vpath_cpu *c = this_cpu_ptr(&vpath_cpus);
 	u32 number = ctx ? READ_ONCE(ctx->number) : 0;
@@ -646,7 +646,7 @@ static int vpath_start(void)
 /* Contexts */
 
 /* Give @ctx a number. No unit has been told it yet, so no record can have it. */
-static int vpath_enter(struct mmpath_ctx *ctx, u32 *number)
+static int vpath_enter(struct mmpath_drv_ctx *ctx, u32 *number)
 {
 	int ret = xa_alloc_cyclic(&vpath.ctxs, number, ctx, XA_LIMIT(1, U32_MAX),
 				  &vpath.next_number, GFP_KERNEL);
@@ -670,7 +670,7 @@ static int vpath_enter(struct mmpath_ctx *ctx, u32 *number)
  * programs that a shell starts end before that. To drain their records would cost more than
  * their curves are worth.
  */
-static int vpath_attach(struct mmpath_ctx *ctx)
+static int vpath_attach(struct mmpath_drv_ctx *ctx)
 {
 	struct vpath_ctx *v = kzalloc(sizeof(*v), MMPATH_GFP_ATTACH);
 	u32 number;
@@ -699,7 +699,7 @@ static bool vpath_runs(int cpu, void *number)
 }
 
 /* Deliver what was logged. Records that come later find no context. */
-static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void vpath_detach(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	u32 number = ctx->number;
 
@@ -720,7 +720,7 @@ static void vpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 }
 
 /* Tell the CPUs that run the program now. Drain, because idle CPUs have no tick that does. */
-static void vpath_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void vpath_scan(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	mmpath_vpath_tell_cpus();
 	mmpath_vpath_drain();
@@ -752,7 +752,7 @@ static void vpath_look_up(void *arg)
 }
 
 /* Ask all CPUs: the program may have run on any of them. */
-static void vpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot)
+static void vpath_find_hot(struct mmpath_drv_ctx *ctx, const u64 *page, unsigned int nr, bool *hot)
 {
 	struct vpath_query q = {
 		.number = READ_ONCE(ctx->number), .page = page, .nr = nr, .hot = hot,

@@ -86,10 +86,10 @@ void mmpath_vpath_drain(void);
 void mmpath_vpath_tell_cpus(void);
 
 /* vpath-cost.c */
-void mmpath_vpath_begin_cost(struct mmpath_ctx *ctx);
-void mmpath_vpath_end_cost(struct mmpath_ctx *ctx);
-void mmpath_vpath_check_cost(struct mmpath_ctx *ctx);
-void mmpath_vpath_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early);
-void mmpath_vpath_begin(struct mmpath_ctx *ctx, struct mm_struct *mm);
+void mmpath_vpath_begin_cost(struct mmpath_drv_ctx *ctx);
+void mmpath_vpath_end_cost(struct mmpath_drv_ctx *ctx);
+void mmpath_vpath_check_cost(struct mmpath_drv_ctx *ctx);
+void mmpath_vpath_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, bool early);
+void mmpath_vpath_begin(struct mmpath_drv_ctx *ctx, struct mm_struct *mm);
 
 #endif /* _MM_PATH_VPATH_H */

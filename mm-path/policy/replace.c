@@ -159,10 +159,12 @@ static unsigned long mmpath_evictable(struct mem_cgroup *memcg)
 static unsigned long mmpath_reach(struct mmpath_domain *dom)
 {
 	struct mmpath_ctx *ctx;
-	unsigned long id, reach = 0;
+	unsigned long id, pages, reach = 0;
 
-	mmpath_for_each_member(ctx, id, dom)
-		reach = max(reach, READ_ONCE(ctx->blind) ? ULONG_MAX : READ_ONCE(ctx->pab_reach));
+	mmpath_for_each_member(ctx, id, dom) {
+		pages = READ_ONCE(ctx->d.pab_reach);
+		reach = max(reach, READ_ONCE(ctx->d.blind) ? ULONG_MAX : pages);
+	}
 	return reach;
 }
 

@@ -218,13 +218,13 @@ static enum mmpath_replace_count mmpath_visit(struct mmpath_visit *v, u64 page)
 	mmpath_visit_end(v);
 	v->why = MMPATH_GONE;
 	v->ctx = mmpath_ctx_by_id(id);
-	if (!v->ctx || !mmget_not_zero(v->ctx->mm))
+	if (!v->ctx || !mmget_not_zero(v->ctx->d.mm))
 		return v->why;
-	if (mmap_read_trylock(v->ctx->mm)) {
-		v->mm = v->ctx->mm;
+	if (mmap_read_trylock(v->ctx->d.mm)) {
+		v->mm = v->ctx->d.mm;
 		v->why = NR_MMPATH_REPLACE_COUNTS;
 	} else {
-		mmput_async(v->ctx->mm);
+		mmput_async(v->ctx->d.mm);
 		v->why = MMPATH_REFUSED_BUSY;
 	}
 	return v->why;

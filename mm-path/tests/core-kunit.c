@@ -69,22 +69,22 @@ static void kt_log_full(struct kunit *test)
 	unsigned long i;
 
 	for (i = 0; i < KT_LOG + 7; i++)
-		mmpath_log(ctx, kt_page(i));
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_DROPPED_LOG_FULL]), 7);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), 0);
+		mmpath_log(&ctx->d, kt_page(i));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_DROPPED_LOG_FULL]), 7);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), 0);
 	mmpath_drain(ctx);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), KT_LOG);
 	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), KT_LOG);
 	/* there is room again */
-	mmpath_log(ctx, kt_page(i));
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_DROPPED_LOG_FULL]), 7);
+	mmpath_log(&ctx->d, kt_page(i));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_DROPPED_LOG_FULL]), 7);
 	kt_ctx_end(test, ctx, dom);
 }
 
 static void kt_set_shift(struct mmpath_ctx *ctx, unsigned int shift)
 {
 	mutex_lock(&mmpath_mutex);
-	mmpath_set_shift(ctx, shift);
+	mmpath_set_shift(&ctx->d, shift);
 	mutex_unlock(&mmpath_mutex);
 }
 
@@ -233,16 +233,16 @@ static void kt_policies(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, k);
-	KUNIT_EXPECT_FALSE(test, mmpath_ctx_has_policy(ctx));
+	KUNIT_EXPECT_FALSE(test, mmpath_has_policy(&ctx->d));
 	kt_start_policy(dom, &k[0], 1000);
 	for (i = 0; i < KT_LOG / 2; i++)
-		mmpath_log(ctx, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
+		mmpath_log(&ctx->d, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
 	mmpath_drain(ctx);
 	/* begins with what has been touched */
 	kt_start_policy(dom, &k[1], 1000);
-	KUNIT_EXPECT_TRUE(test, mmpath_ctx_has_policy(ctx));
+	KUNIT_EXPECT_TRUE(test, mmpath_has_policy(&ctx->d));
 	for (; i < KT_LOG; i++)
-		mmpath_log(ctx, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
+		mmpath_log(&ctx->d, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
 	mmpath_drain(ctx);
 	KUNIT_EXPECT_EQ(test, kt_policy_knows(&k[0]), KT_LOG);
 	KUNIT_EXPECT_EQ(test, kt_policy_knows(&k[1]), KT_LOG);
@@ -274,7 +274,7 @@ static void kt_policies(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, mmpath_domain_find_policy(dom, &kt_policy_ops), &k[1].policy);
 	mutex_unlock(&dom->lock);
 	kt_stop_policy(dom, &k[1]);
-	KUNIT_EXPECT_FALSE(test, mmpath_ctx_has_policy(ctx));
+	KUNIT_EXPECT_FALSE(test, mmpath_has_policy(&ctx->d));
 	kt_ctx_end(test, ctx, dom);
 }
 
@@ -287,16 +287,16 @@ static void kt_curve_shift(struct kunit *test)
 	unsigned long i;
 
 	KUNIT_ASSERT_NOT_NULL(test, k);
-	add_mm_counter(ctx->mm, MM_ANONPAGES, 16 * MMPATH_CURVE_PAGES);
+	add_mm_counter(ctx->d.mm, MM_ANONPAGES, 16 * MMPATH_CURVE_PAGES);
 	kt_set_shift(ctx, 0);
 	KUNIT_EXPECT_EQ(test, ctx->regions.params.shift, 0);
 	kt_start_policy(dom, k, 1000);
 	kt_set_shift(ctx, 0);
-	KUNIT_EXPECT_EQ(test, ctx->shift, 0);
+	KUNIT_EXPECT_EQ(test, ctx->d.shift, 0);
 	KUNIT_EXPECT_EQ(test, ctx->regions.params.shift, 4);
 	KUNIT_EXPECT_EQ(test, dom->lru.shift, 4);
 	for (i = 0; i < KT_LOG; i++)
-		mmpath_log(ctx, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
+		mmpath_log(&ctx->d, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
 	mmpath_drain(ctx);
 	KUNIT_EXPECT_EQ(test, k->lirs.nr_lirs, KT_LOG);
 	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, KT_LOG / 16);
@@ -308,7 +308,7 @@ static void kt_curve_shift(struct kunit *test)
 	mmpath_domain_refine(dom, 1);
 	KUNIT_EXPECT_EQ(test, k->lirs.nr_lirs, KT_LOG / 2);
 	kt_stop_policy(dom, k);
-	add_mm_counter(ctx->mm, MM_ANONPAGES, -16 * (long)MMPATH_CURVE_PAGES);
+	add_mm_counter(ctx->d.mm, MM_ANONPAGES, -16 * (long)MMPATH_CURVE_PAGES);
 	kt_ctx_end(test, ctx, dom);
 }
 
@@ -322,19 +322,19 @@ static void kt_policy_again(struct kunit *test)
 	int round;
 
 	KUNIT_ASSERT_NOT_NULL(test, k);
-	add_mm_counter(ctx->mm, MM_ANONPAGES, 16 * MMPATH_CURVE_PAGES);
+	add_mm_counter(ctx->d.mm, MM_ANONPAGES, 16 * MMPATH_CURVE_PAGES);
 	for (round = 0; round < 2; round++) {
 		kt_start_policy(dom, k, 1000);
 		mmpath_policy_began(dom);
 		KUNIT_EXPECT_EQ(test, dom->lru.shift, 4);
 		KUNIT_EXPECT_EQ(test, k->lirs.shift, 0);
 		for (i = 0; i < KT_LOG; i++)
-			mmpath_log(ctx, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
+			mmpath_log(&ctx->d, mmpath_record((KT_LOG + i) << PAGE_SHIFT, 0, false));
 		mmpath_drain(ctx);
 		KUNIT_EXPECT_EQ(test, k->lirs.nr_lirs, KT_LOG);
 		kt_stop_policy(dom, k);
 	}
-	add_mm_counter(ctx->mm, MM_ANONPAGES, -16 * (long)MMPATH_CURVE_PAGES);
+	add_mm_counter(ctx->d.mm, MM_ANONPAGES, -16 * (long)MMPATH_CURVE_PAGES);
 	kt_ctx_end(test, ctx, dom);
 }
 
@@ -351,7 +351,7 @@ static void *kt_little_memory(struct mmpath_mem *mem, size_t bytes)
 
 static void kt_touch_huge(struct mmpath_ctx *ctx, unsigned long nr)
 {
-	mmpath_log(ctx, mmpath_record(nr << (9 + PAGE_SHIFT), 9, false));
+	mmpath_log(&ctx->d, mmpath_record(nr << (9 + PAGE_SHIFT), 9, false));
 	mmpath_drain(ctx);
 }
 
@@ -373,7 +373,7 @@ static void kt_short_of_memory(struct kunit *test)
 	ctx->mem.alloc = kt_no_memory;
 	dom->mem.alloc = kt_no_memory;
 	kt_touch_huge(ctx, 1);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_DROPPED_NOMEM]), 3 * 512);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_DROPPED_NOMEM]), 3 * 512);
 	KUNIT_EXPECT_EQ(test, kt_policy_knows(k), 0);
 	KUNIT_EXPECT_TRUE(test, ctx->regions.rest->nomem);
 	ctx->mem.alloc = kt_little_memory;
@@ -384,7 +384,7 @@ static void kt_short_of_memory(struct kunit *test)
 	dom->mem.alloc = dom_alloc;
 	for (i = 1; i <= 20; i++)
 		kt_touch_huge(ctx, i);
-	KUNIT_EXPECT_TRUE(test, mmpath_ctx_has_policy(ctx));
+	KUNIT_EXPECT_TRUE(test, mmpath_has_policy(&ctx->d));
 	KUNIT_EXPECT_EQ(test, kt_policy_knows(k), 20 * 512);
 	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 20 * 512);
 	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&ctx->regions.rest->models->lru), 20 * 512);
@@ -401,12 +401,12 @@ static void kt_drain_order(struct kunit *test)
 	unsigned long in, out = 0;
 
 	for (in = 0; in < 10 * KT_LOG + 5; in++) {
-		mmpath_log(ctx, kt_page(in * 7));
+		mmpath_log(&ctx->d, kt_page(in * 7));
 		if (in % 37 == 0)
 			mmpath_drain(ctx);
 	}
 	mmpath_drain(ctx);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_DROPPED_LOG_FULL]), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_DROPPED_LOG_FULL]), 0);
 	while (kfifo_get(&dom->recorder->fifo, &ev)) {
 		KUNIT_ASSERT_EQ(test, ev.addr, kt_page(out * 7) & PAGE_MASK);
 		KUNIT_ASSERT_EQ(test, ev.flags, out * 7 & 1 ? MMPATH_ACCESS_WRITE : 0);
@@ -424,25 +424,25 @@ static void kt_half_full(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < KT_LOG / 2 - 1; i++)
-		mmpath_log(ctx, kt_page(i));
+		mmpath_log(&ctx->d, kt_page(i));
 	mmpath_try_drain(ctx);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), 0);
-	mmpath_log(ctx, kt_page(i));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), 0);
+	mmpath_log(&ctx->d, kt_page(i));
 	mmpath_try_drain(ctx);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG / 2);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), KT_LOG / 2);
 	/* not while another has the models: the records wait */
 	for (i = 0; i < KT_LOG / 2; i++)
-		mmpath_log(ctx, kt_page(i));
+		mmpath_log(&ctx->d, kt_page(i));
 	mutex_lock(&dom->lock);
 	mmpath_try_drain(ctx);
 	mutex_unlock(&dom->lock);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG / 2);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), KT_LOG / 2);
 	mmpath_try_drain(ctx);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), KT_LOG);
 	/* one huge page is work for a whole log */
-	mmpath_log(ctx, mmpath_record(512 << PAGE_SHIFT, 9, false));
+	mmpath_log(&ctx->d, mmpath_record(512 << PAGE_SHIFT, 9, false));
 	mmpath_try_drain(ctx);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), KT_LOG + 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), KT_LOG + 1);
 	kt_ctx_end(test, ctx, dom);
 }
 
@@ -456,25 +456,25 @@ static void kt_put_off(struct kunit *test)
 
 	dom->lru.max_pages = most;
 	for (i = 0; i < most; i++) {
-		mmpath_log(ctx, kt_page(i));
+		mmpath_log(&ctx->d, kt_page(i));
 		if (i % (KT_LOG / 2) == 0)
 			mmpath_drain(ctx);
 	}
 	mmpath_drain(ctx);
 	KUNIT_EXPECT_EQ(test, dom->lru.shift, 0);
 	for (; i < most + KT_LOG / 2 + 2; i++)
-		mmpath_log(ctx, kt_page(i));
+		mmpath_log(&ctx->d, kt_page(i));
 	mmpath_try_drain(ctx);
 	KUNIT_EXPECT_EQ(test, dom->lru.shift, 0);
 	KUNIT_EXPECT_TRUE(test, ctx->behind);
 	/* it goes on as far as it can */
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), most + 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), most + 1);
 	mmpath_try_drain(ctx);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), most + 2);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), most + 2);
 	mmpath_drain(ctx);
 	KUNIT_EXPECT_EQ(test, dom->lru.shift, 1);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_RECORDS]), i);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_DROPPED_LOG_FULL]), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), i);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_DROPPED_LOG_FULL]), 0);
 	kt_ctx_end(test, ctx, dom);
 }
 
@@ -483,13 +483,13 @@ static void kt_feed_huge(struct kunit *test)
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
 
-	mmpath_log(ctx, mmpath_record(512 << PAGE_SHIFT, 9, false));
+	mmpath_log(&ctx->d, mmpath_record(512 << PAGE_SHIFT, 9, false));
 	mmpath_drain(ctx);
 	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 512);
 	kt_set_shift(ctx, 4);
 	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 32);
 	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom->lru), 512);
-	mmpath_log(ctx, mmpath_record(1024 << PAGE_SHIFT, 9, false));
+	mmpath_log(&ctx->d, mmpath_record(1024 << PAGE_SHIFT, 9, false));
 	mmpath_drain(ctx);
 	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 64);
 	KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&ctx->regions.rest->models->lru), 1024);
@@ -512,8 +512,8 @@ static void kt_domains(struct kunit *test)
 	for (i = 1; i < ctx->nr_domains; i++)
 		KUNIT_EXPECT_LT(test, (unsigned long)ctx->domains[i - 1],
 				(unsigned long)ctx->domains[i]);
-	mmpath_log(ctx, kt_page(0));
-	mmpath_log(ctx, kt_page(1));
+	mmpath_log(&ctx->d, kt_page(0));
+	mmpath_log(&ctx->d, kt_page(1));
 	mmpath_drain(ctx);
 	for (i = 0; i < MMPATH_MAX_DOMAINS; i++)
 		KUNIT_EXPECT_EQ(test, mmpath_stack_footprint(&dom[i]->lru), 2);
@@ -535,7 +535,7 @@ static void kt_four_touches(struct mmpath_ctx *ctx)
 	int i;
 
 	for (i = 0; i < 4; i++)
-		mmpath_log(ctx, kt_page(i & 1));
+		mmpath_log(&ctx->d, kt_page(i & 1));
 	mmpath_drain(ctx);
 }
 
@@ -543,8 +543,8 @@ static void kt_four_touches(struct mmpath_ctx *ctx)
 static void kt_saw(struct mmpath_ctx *ctx, struct mmpath_domain *dom, u64 accesses)
 {
 	mutex_lock(&ctx->lock);
-	atomic64_set(&ctx->accesses, accesses);
-	ctx->unseen = true;
+	atomic64_set(&ctx->d.accesses, accesses);
+	ctx->d.unseen = true;
 	mmpath_take_accesses(ctx);
 	mmpath_take_accesses(ctx);
 	mmpath_domain_saw(dom, ctx);
@@ -556,8 +556,8 @@ static void kt_saw(struct mmpath_ctx *ctx, struct mmpath_domain *dom, u64 access
 /* It leaves, and the device knows of so many accesses. */
 static void kt_leave(struct mmpath_ctx *ctx, struct mmpath_domain *dom, u64 accesses)
 {
-	atomic64_set(&ctx->accesses, accesses);
-	ctx->unseen = true;
+	atomic64_set(&ctx->d.accesses, accesses);
+	ctx->d.unseen = true;
 	mutex_lock(&ctx->lock);
 	mmpath_take_accesses(ctx);
 	mmpath_domain_leave(dom, ctx);
@@ -636,7 +636,7 @@ static void kt_resumed(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		kt_four_touches(ctx);
 		KUNIT_EXPECT_EQ(test, mmpath_mrc_cold(&dom->mrc, MMPATH_MRC_TOTAL), 2);
-		mmpath_end_burst(ctx);
+		mmpath_end_burst(&ctx->d);
 		kt_four_touches(ctx);
 		KUNIT_EXPECT_EQ(test, mmpath_mrc_cold(&dom->mrc, MMPATH_MRC_TOTAL), 2);
 		mmpath_domain_reset(dom, 0);
@@ -644,11 +644,11 @@ static void kt_resumed(struct kunit *test)
 	kt_ctx_end(test, ctx, dom);
 }
 
-static void kt_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void kt_detach(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 }
 
-static int kt_attach(struct mmpath_ctx *ctx)
+static int kt_attach(struct mmpath_drv_ctx *ctx)
 {
 	return -ENODEV;
 }
@@ -664,8 +664,8 @@ static void kt_switch_driver(struct kunit *test)
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
 	LIST_HEAD(list);
 
-	atomic_add(2, &ctx->mm->mm_users);
-	rcu_assign_pointer(ctx->mm->mmpath, ctx);
+	atomic_add(2, &ctx->d.mm->mm_users);
+	rcu_assign_pointer(ctx->d.mm->mmpath, ctx);
 	ctx->drv = &drv;
 	mutex_lock(&mmpath_track_mutex);
 	mutex_lock(&mmpath_mutex);
@@ -683,8 +683,8 @@ static void kt_switch_driver(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, ctx->drv);
 	KUNIT_EXPECT_EQ(test, ctx->seen.as, MMPATH_SEEN_OTHERS);
 	KUNIT_EXPECT_TRUE(test, list_empty(&list));
-	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
-	atomic_sub(2, &ctx->mm->mm_users);
+	RCU_INIT_POINTER(ctx->d.mm->mmpath, NULL);
+	atomic_sub(2, &ctx->d.mm->mm_users);
 	kt_ctx_end(test, ctx, dom);
 }
 
@@ -706,14 +706,14 @@ static void kt_exit_waits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &ctx->id, ctx, XA_LIMIT(1, MMPATH_MAX_CTX),
 				       GFP_KERNEL), 0);
 	kref_get(&ctx->ref);
-	kt_ending_mm = ctx->mm;
-	rcu_assign_pointer(ctx->mm->mmpath, ctx);
+	kt_ending_mm = ctx->d.mm;
+	rcu_assign_pointer(ctx->d.mm->mmpath, ctx);
 	ctx->drv = &drv;
-	mmpath_log(ctx, kt_page(0));
+	mmpath_log(&ctx->d, kt_page(0));
 	KUNIT_EXPECT_NULL(test, mmpath_get_driver(ctx));	/* no users */
-	atomic_inc(&ctx->mm->mm_users);
+	atomic_inc(&ctx->d.mm->mm_users);
 	KUNIT_ASSERT_PTR_EQ(test, mmpath_get_driver(ctx), &drv);
-	atomic_dec(&ctx->mm->mm_users);
+	atomic_dec(&ctx->d.mm->mm_users);
 	mutex_unlock(&mmpath_mutex);
 	INIT_WORK_ONSTACK(&work, kt_exit_fn);
 	queue_work(system_unbound_wq, &work);
@@ -732,7 +732,7 @@ static void kt_exit_waits(struct kunit *test)
 
 static atomic_t kt_scans = ATOMIC_INIT(0);
 
-static void kt_scan(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void kt_scan(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	if (!mmpath_mmap_trylock(mm))
 		return;
@@ -798,24 +798,24 @@ static void kt_busy_reader(struct kunit *test)
 	init_completion(&reader.done);
 	KUNIT_ASSERT_EQ(test, xa_alloc(&mmpath_ctxs, &id, ctx, XA_LIMIT(1, MMPATH_MAX_CTX),
 				       GFP_KERNEL), 0);
-	atomic_inc(&ctx->mm->mm_users);
-	mmap_write_lock(ctx->mm);
+	atomic_inc(&ctx->d.mm->mm_users);
+	mmap_write_lock(ctx->d.mm);
 	task = kthread_run(kt_read_regions, &reader, "kt_reader");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-	KUNIT_EXPECT_TRUE(test, kt_waited_for(ctx->mm));
+	KUNIT_EXPECT_TRUE(test, kt_waited_for(ctx->d.mm));
 	KUNIT_EXPECT_TRUE(test, kt_others_go_on());
 	send_sig(SIGKILL, task, 1);
 	left = wait_for_completion_timeout(&reader.done, 30 * HZ);
-	mmap_write_unlock(ctx->mm);
+	mmap_write_unlock(ctx->d.mm);
 	if (!left)
 		wait_for_completion(&reader.done);
 	KUNIT_EXPECT_EQ(test, reader.ret, -EINTR);
 	xa_erase(&mmpath_ctxs, id);
-	atomic_dec(&ctx->mm->mm_users);
+	atomic_dec(&ctx->d.mm->mm_users);
 	kt_ctx_end(test, ctx, dom);
 }
 
-static int kt_attach_ok(struct mmpath_ctx *ctx)
+static int kt_attach_ok(struct mmpath_drv_ctx *ctx)
 {
 	return 0;
 }
@@ -934,8 +934,8 @@ static void kt_touch_sampled(struct mmpath_ctx *ctx, unsigned int nr, unsigned i
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		mmpath_log(ctx, mmpath_record(mmpath_sample_of_block(i, shift) << PAGE_SHIFT,
-					      0, false));
+		mmpath_log(&ctx->d, mmpath_record(mmpath_sample_of_block(i, shift) << PAGE_SHIFT,
+						  0, false));
 		mmpath_drain(ctx);
 	}
 }
@@ -1104,7 +1104,7 @@ static void kt_late_epoch(struct kunit *test)
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
 
-	atomic_long_set(&ctx->stat[MMPATH_RECORDS], 4000);
+	atomic_long_set(&ctx->d.stat[MMPATH_RECORDS], 4000);
 	ctx->epoch_began -= 10ULL * NSEC_PER_SEC;
 	mmpath_measure_rate(ctx);
 	KUNIT_EXPECT_GT(test, ctx->records_per_sec, 0);
@@ -1146,9 +1146,9 @@ static void kt_drain_late(void)
 {
 	int i;
 
-	atomic64_add(4, &kt_logged_late->accesses);
+	atomic64_add(4, &kt_logged_late->d.accesses);
 	for (i = 0; i < 4; i++)
-		mmpath_log(kt_logged_late, kt_page(i & 1));
+		mmpath_log(&kt_logged_late->d, kt_page(i & 1));
 }
 
 /* What the end of an epoch counts, it has the records of. */
@@ -1159,24 +1159,24 @@ static void kt_epoch_is_whole(struct kunit *test)
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
 
 	kt_logged_late = ctx;
-	rcu_assign_pointer(ctx->mm->mmpath, ctx);
+	rcu_assign_pointer(ctx->d.mm->mmpath, ctx);
 	kt_four_touches(ctx);
-	atomic64_set(&ctx->accesses, 40);
-	ctx->unseen = true;
+	atomic64_set(&ctx->d.accesses, 40);
+	ctx->d.unseen = true;
 	ctx->drv = &drv;
 	mmpath_close_epoch(ctx);
 	ctx->drv = NULL;
 	mmpath_domain_close_epoch(dom);
 	KUNIT_EXPECT_EQ(test, kt_records(dom), 40);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&ctx->accesses), 4);
-	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&ctx->d.accesses), 4);
+	RCU_INIT_POINTER(ctx->d.mm->mmpath, NULL);
 	kt_ctx_end(test, ctx, dom);
 }
 
 static const struct task_struct *kt_task;
-static const struct mmpath_ctx *kt_used;
+static const struct mmpath_drv_ctx *kt_used;
 
-static void kt_use_context(const struct mmpath_ctx *ctx)
+static void kt_use_context(const struct mmpath_drv_ctx *ctx)
 {
 	if (current == kt_task)
 		kt_used = ctx;
@@ -1187,15 +1187,15 @@ static void kt_borrowed_mm(struct kunit *test)
 {
 	static struct mmpath_driver drv = { .name = "kunit", .use_context = kt_use_context };
 	struct mmpath_driver *old;
-	const struct mmpath_ctx *used;
+	const struct mmpath_drv_ctx *used;
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx;
 
 	if (!IS_ENABLED(CONFIG_MMPATH_DRV_VPATH))
 		kunit_skip(test, "no driver of hardware");
 	ctx = kt_ctx(test, &dom);
-	atomic_inc(&ctx->mm->mm_users);
-	rcu_assign_pointer(ctx->mm->mmpath, ctx);
+	atomic_inc(&ctx->d.mm->mm_users);
+	rcu_assign_pointer(ctx->d.mm->mmpath, ctx);
 	mutex_lock(&mmpath_mutex);
 	old = mmpath_drv;
 	mmpath_drv = &drv;
@@ -1203,22 +1203,22 @@ static void kt_borrowed_mm(struct kunit *test)
 	kt_task = current;
 	/* or the scheduler would tell as well */
 	preempt_disable();
-	kthread_use_mm(ctx->mm);
+	kthread_use_mm(ctx->d.mm);
 	used = kt_used;
-	kthread_unuse_mm(ctx->mm);
+	kthread_unuse_mm(ctx->d.mm);
 	preempt_enable();
-	KUNIT_EXPECT_PTR_EQ(test, used, ctx);
+	KUNIT_EXPECT_PTR_EQ(test, used, &ctx->d);
 	KUNIT_EXPECT_NULL(test, kt_used);
 	kt_task = NULL;
 	mmpath_drv = old;
 	mmpath_set_hw_key(mmpath_on());
 	mutex_unlock(&mmpath_mutex);
-	rcu_assign_pointer(ctx->mm->mmpath, NULL);
-	atomic_dec(&ctx->mm->mm_users);
+	rcu_assign_pointer(ctx->d.mm->mmpath, NULL);
+	atomic_dec(&ctx->d.mm->mm_users);
 	kt_ctx_end(test, ctx, dom);
 }
 
-static bool kt_hint_fault(struct mmpath_ctx *ctx, struct vm_fault *vmf)
+static bool kt_hint_fault(struct mmpath_drv_ctx *ctx, struct vm_fault *vmf)
 {
 	return false;
 }
@@ -1231,21 +1231,21 @@ static void kt_skips_numa(struct kunit *test)
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
 
-	KUNIT_EXPECT_FALSE(test, __mmpath_skips_numa(ctx->mm));
-	rcu_assign_pointer(ctx->mm->mmpath, ctx);
-	KUNIT_EXPECT_FALSE(test, __mmpath_skips_numa(ctx->mm));
+	KUNIT_EXPECT_FALSE(test, __mmpath_skips_numa(ctx->d.mm));
+	rcu_assign_pointer(ctx->d.mm->mmpath, ctx);
+	KUNIT_EXPECT_FALSE(test, __mmpath_skips_numa(ctx->d.mm));
 	ctx->drv = &other;
-	KUNIT_EXPECT_FALSE(test, __mmpath_skips_numa(ctx->mm));
+	KUNIT_EXPECT_FALSE(test, __mmpath_skips_numa(ctx->d.mm));
 	ctx->drv = &hints;
-	KUNIT_EXPECT_TRUE(test, __mmpath_skips_numa(ctx->mm));
+	KUNIT_EXPECT_TRUE(test, __mmpath_skips_numa(ctx->d.mm));
 	ctx->drv = NULL;
-	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
+	RCU_INIT_POINTER(ctx->d.mm->mmpath, NULL);
 	kt_ctx_end(test, ctx, dom);
 }
 
 static unsigned int kt_epochs;
 
-static void kt_epoch(struct mmpath_ctx *ctx, struct mm_struct *mm, bool early)
+static void kt_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, bool early)
 {
 	kt_epochs++;
 }
@@ -1275,27 +1275,27 @@ static void kt_sleeps(struct kunit *test)
 	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(sleeper));
-	atomic_inc(&ctx->mm->mm_users);
-	rcu_assign_pointer(ctx->mm->owner, current);
-	rcu_assign_pointer(ctx->mm->mmpath, ctx);
+	atomic_inc(&ctx->d.mm->mm_users);
+	rcu_assign_pointer(ctx->d.mm->owner, current);
+	rcu_assign_pointer(ctx->d.mm->mmpath, ctx);
 	ctx->drv = &drv;
 	KUNIT_EXPECT_EQ(test, kt_told(ctx), 2 * MMPATH_WINDOW_EPOCHS);
-	rcu_assign_pointer(ctx->mm->owner, sleeper);
+	rcu_assign_pointer(ctx->d.mm->owner, sleeper);
 	KUNIT_EXPECT_EQ(test, kt_told(ctx), MMPATH_WINDOW_EPOCHS);
 	KUNIT_EXPECT_EQ(test, kt_told(ctx), 0);
-	mmpath_log(ctx, kt_page(0));
+	mmpath_log(&ctx->d, kt_page(0));
 	KUNIT_EXPECT_EQ(test, kt_told(ctx), MMPATH_WINDOW_EPOCHS);
 	KUNIT_EXPECT_EQ(test, kt_records(dom), 1);
-	mmpath_kick(ctx);
+	mmpath_kick(&ctx->d);
 	KUNIT_EXPECT_EQ(test, kt_told(ctx), MMPATH_WINDOW_EPOCHS);
 	/* who has borrowed its mm may touch pages */
-	atomic_inc(&ctx->mm->mm_users);
+	atomic_inc(&ctx->d.mm->mm_users);
 	KUNIT_EXPECT_EQ(test, kt_told(ctx), 2 * MMPATH_WINDOW_EPOCHS);
-	atomic_dec(&ctx->mm->mm_users);
+	atomic_dec(&ctx->d.mm->mm_users);
 	ctx->drv = NULL;
-	RCU_INIT_POINTER(ctx->mm->mmpath, NULL);
-	RCU_INIT_POINTER(ctx->mm->owner, NULL);
-	atomic_dec(&ctx->mm->mm_users);
+	RCU_INIT_POINTER(ctx->d.mm->mmpath, NULL);
+	RCU_INIT_POINTER(ctx->d.mm->owner, NULL);
+	atomic_dec(&ctx->d.mm->mm_users);
 	kt_ctx_end(test, ctx, dom);
 	kthread_stop(sleeper);
 }
@@ -1361,7 +1361,7 @@ static u64 kt_touch_all(struct mmpath_ctx *ctx, unsigned long nr)
 	unsigned long i;
 
 	for (i = 0; i < nr; i++)
-		mmpath_log(ctx, kt_page(i));
+		mmpath_log(&ctx->d, kt_page(i));
 	mmpath_drain(ctx);
 	return mmpath_stack_footprint(&ctx->domains[0]->lru);
 }

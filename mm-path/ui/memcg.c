@@ -201,7 +201,7 @@ static void mmpath_memcg_sync_out(struct mmpath_memcg *pm)
 	unsigned long id;
 
 	mmpath_for_each_member(ctx, id, pm->dom)
-		if (!mmpath_memcg_keeps(pm->css, ctx->mm))
+		if (!mmpath_memcg_keeps(pm->css, ctx->d.mm))
 			mmpath_untrack(ctx, pm->dom);
 }
 

@@ -257,7 +257,7 @@ static void mmpath_show_region(struct seq_file *m, struct mmpath_domain *dom,
 		   mmpath_region_shift(&ctx->regions, region), region->nomem ? "nomem" : "ok");
 	mmpath_show_pool(m, dom, ctx, region);
 	if (region->kind != MMPATH_REGION_REST)
-		mmpath_show_name(m, ctx->mm, region);
+		mmpath_show_name(m, ctx->d.mm, region);
 	else
 		seq_puts(m, "-");
 	seq_putc(m, '\n');
@@ -268,7 +268,7 @@ static int mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_domain *dom
 				   struct mmpath_ctx *ctx)
 {
 	struct mmpath_region *region;
-	struct mm_struct *mm = ctx->mm;
+	struct mm_struct *mm = ctx->d.mm;
 	int ret;
 	u32 i;
 
@@ -359,7 +359,7 @@ int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
 		return -EINTR;
 	seq_puts(m, "pid region pages lru mru\n");
 	mmpath_for_each_member(ctx, id, dom) {
-		if (!mmpath_may_look(m, ctx->mm))
+		if (!mmpath_may_look(m, ctx->d.mm))
 			continue;
 		mutex_lock(&ctx->lock);
 		mmpath_for_each_region(&ctx->regions, i, region) {
@@ -396,14 +396,14 @@ int mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 		contexts++;
 		settling += READ_ONCE(ctx->epochs) < MMPATH_SETTLING_EPOCHS;
 		for (i = 0; i < NR_MMPATH_STATS; i++)
-			sum[i] += atomic_long_read(&ctx->stat[i]);
+			sum[i] += atomic_long_read(&ctx->d.stat[i]);
 		rate += READ_ONCE(ctx->records_per_sec);
 		bytes += READ_ONCE(ctx->mem.bytes);
-		cost_ns += READ_ONCE(ctx->cost_ns);
-		own_ns += READ_ONCE(ctx->own_ns);
+		cost_ns += READ_ONCE(ctx->d.cost_ns);
+		own_ns += READ_ONCE(ctx->d.own_ns);
 		now_cost_ns += READ_ONCE(ctx->epoch_cost_ns);
 		now_own_ns += READ_ONCE(ctx->epoch_own_ns);
-		shift = max(shift, READ_ONCE(ctx->shift));
+		shift = max(shift, READ_ONCE(ctx->d.shift));
 	}
 	seq_printf(m, "contexts %lu\n", contexts);
 	seq_printf(m, "settling %lu\n", settling);

@@ -26,12 +26,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <linux/mmpath_sample.h>
 #include <linux/mmpath_vpath.h>
 
 #include "qemu-plugin-api.h"
 #include "stages.h"
 #include "truth.h"
-#include "../../mm-path/models/model.h"
 
 #define EXPORT		__attribute__((visibility("default")))
 #define noinline	__attribute__((noinline))

@@ -60,7 +60,7 @@ static bool kt_filter_has(const struct emul *e, u64 page)
 static void kt_forget(struct kunit *test, u64 first, u64 nr, unsigned int shift)
 {
 	struct emul *e = kt_emul(test, 4096, 4, shift);
-	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct mmpath_drv_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 	u64 page, huge;
 	bool gone;
 
@@ -212,7 +212,7 @@ static void kt_pab_one_instruction(struct kunit *test)
 /* Pages in the buffer are hot. With a sample, so are all pages of their blocks. */
 static void kt_find_hot(struct kunit *test)
 {
-	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct mmpath_drv_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 	struct emul *e = kt_emul(test, 64, 8, 3);
 	u64 page[24], sampled = mmpath_sample_of_block(5, 3);
 	bool hot[24] = { };
@@ -255,7 +255,7 @@ static void kt_pab_sampled(struct kunit *test)
 /* The reach of a context is the greatest that its buffers have had. */
 static void kt_reach(struct kunit *test)
 {
-	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct mmpath_drv_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 	struct emul *e = kt_emul(test, 1024, 16, 0);
 
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
@@ -355,7 +355,7 @@ static void kt_wanted(struct kunit *test)
 /* A program that waited in the last epoch may use what was saved, up to one epoch's worth. */
 static void kt_budget(struct kunit *test)
 {
-	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct mmpath_drv_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 	u64 epoch_ns = mmpath_config.epoch_ms * (u64)NSEC_PER_MSEC;
 	unsigned int target = emul_param(EMUL_OVERHEAD_TARGET);
 	u64 whole_ns = div_u64(epoch_ns * target * EMUL_BURST_PERCENT, 10000);
@@ -416,7 +416,7 @@ static void kt_bites(struct kunit *test)
 /* A scan that cannot get mmap_lock stays due and continues where it was. No burst begins. */
 static void kt_busy_scan(struct kunit *test)
 {
-	struct mmpath_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct mmpath_drv_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 	struct mm_struct *mm = kt_emul_mm(test, 3 * EMUL_BITE);
 	struct emul *e = kt_emul(test, 16, 16, 3);
 

@@ -7,6 +7,7 @@
 #define _MM_PATH_VPATH_COST_KUNIT_H
 
 #include <kunit/test.h>
+#include "../../core.h"
 
 /* A context that is in no table, of an mm without a task */
 struct kt_cost {
@@ -19,8 +20,8 @@ static struct kt_cost *kt_cost_init(struct kunit *test)
 	struct kt_cost *kt = kunit_kzalloc(test, sizeof(*kt), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, kt);
-	kt->ctx.drv_data = &kt->v;
-	kt->ctx.mm = &init_mm;
+	kt->ctx.d.drv_data = &kt->v;
+	kt->ctx.d.mm = &init_mm;
 	return kt;
 }
 
@@ -38,12 +39,12 @@ static void kt_cost_own_time(struct kunit *test)
 	now.wall_ns = NSEC_PER_SEC;
 	KUNIT_EXPECT_EQ(test, vpath_own_ns(&kt->v, &now), 1900 + 3 * VPATH_MAJOR_NS);
 	now.major = 0;
-	vpath_account(&kt->ctx, &now);
-	KUNIT_EXPECT_EQ(test, kt->ctx.own_ns, 1900);
+	vpath_account(&kt->ctx.d, &now);
+	KUNIT_EXPECT_EQ(test, kt->ctx.d.own_ns, 1900);
 	/* the program has gone: its CPU time reads 0 */
 	now = (struct vpath_time){ .wall_ns = 2 * NSEC_PER_SEC };
-	vpath_account(&kt->ctx, &now);
-	KUNIT_EXPECT_EQ(test, kt->ctx.own_ns, 1901);
+	vpath_account(&kt->ctx.d, &now);
+	KUNIT_EXPECT_EQ(test, kt->ctx.d.own_ns, 1901);
 	KUNIT_EXPECT_EQ(test, kt->v.seen.cpu_ns, 7000);
 }
 
@@ -51,15 +52,15 @@ static void kt_cost_next_epoch(struct kt_cost *kt, u64 cpu_ns)
 {
 	struct vpath_time now = { .cpu_ns = cpu_ns, .wall_ns = cpu_ns };
 
-	vpath_account(&kt->ctx, &now);
-	vpath_end_epoch(&kt->ctx);
+	vpath_account(&kt->ctx.d, &now);
+	vpath_end_epoch(&kt->ctx.d);
 }
 
 /* The share is 1.5 percent, so an excess of 2850 ns takes a rest of 190000 ns of own time. */
 static void kt_cost_rest(struct kunit *test)
 {
 	struct kt_cost *kt = kt_cost_init(test);
-	struct mmpath_ctx *ctx = &kt->ctx;
+	struct mmpath_drv_ctx *ctx = &kt->ctx.d;
 
 	atomic64_set(&ctx->hook_ns, 3000);
 	ctx->resting = true;
@@ -88,8 +89,8 @@ static void kt_cost_setup(struct kunit *test)
 	struct kt_cost *kt = kt_cost_init(test);
 	u64 allowed_ns = vpath_allowed_ns();
 
-	atomic64_set(&kt->ctx.hook_ns, 10 * allowed_ns);
-	kt->ctx.resting = true;
+	atomic64_set(&kt->ctx.d.hook_ns, 10 * allowed_ns);
+	kt->ctx.d.resting = true;
 	kt_cost_next_epoch(kt, 100);
 	KUNIT_EXPECT_EQ(test, kt->v.debt_ns, 10 * allowed_ns - 3);
 	KUNIT_EXPECT_EQ(test, kt->v.excess_ns, 2 * allowed_ns);
@@ -110,16 +111,16 @@ static unsigned int kt_cost_epochs(struct kt_cost *kt, unsigned int shift,
 {
 	int i;
 
-	vpath_look_anew(&kt->ctx);
-	atomic_long_add((percent - fixed) * 900 / 25, &kt->ctx.stat[MMPATH_RECORDS]);
+	vpath_look_anew(&kt->ctx.d);
+	atomic_long_add((percent - fixed) * 900 / 25, &kt->ctx.d.stat[MMPATH_RECORDS]);
 	for (i = 0; i < VPATH_LOOK_EPOCHS; i++) {
-		if (i && vpath_better_shift(&kt->ctx, pages, shift) != shift)
+		if (i && vpath_better_shift(&kt->ctx.d, pages, shift) != shift)
 			return UINT_MAX;
-		kt->ctx.own_ns += 1000 * NSEC_PER_USEC;
+		kt->ctx.d.own_ns += 1000 * NSEC_PER_USEC;
 		/* the epochs differ */
-		kt->ctx.cost_ns += (u64)percent * (i * 300);
+		kt->ctx.d.cost_ns += (u64)percent * (i * 300);
 	}
-	return vpath_better_shift(&kt->ctx, pages, shift);
+	return vpath_better_shift(&kt->ctx.d, pages, shift);
 }
 
 static unsigned int kt_cost_three_epochs(struct kt_cost *kt, unsigned int shift,
@@ -162,21 +163,21 @@ static void kt_cost_coarser(struct kunit *test)
 {
 	struct kt_cost *kt = kt_cost_init(test);
 
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 0, 1), 3);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 2, 4), 6);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8191, 5, 1), 6);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 0, 1000), 7);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 8192, 7, 1), 7);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx.d, 8192, 0, 1), 3);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx.d, 8192, 2, 4), 6);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx.d, 8191, 5, 1), 6);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx.d, 8192, 0, 1000), 7);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx.d, 8192, 7, 1), 7);
 	/* the program has become smaller since */
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 32, 3, 1), 3);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, 0, 0, 1), 0);
-	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx, ULONG_MAX, 0, UINT_MAX), MMPATH_MAX_SHIFT);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx.d, 32, 3, 1), 3);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx.d, 0, 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, vpath_coarser(&kt->ctx.d, ULONG_MAX, 0, UINT_MAX), MMPATH_MAX_SHIFT);
 }
 
 static void kt_cost_check(struct kt_cost *kt)
 {
 	mutex_lock(&mmpath_vpath_drain_lock);
-	mmpath_vpath_check_cost(&kt->ctx);
+	mmpath_vpath_check_cost(&kt->ctx.d);
 	mutex_unlock(&mmpath_vpath_drain_lock);
 }
 
@@ -187,20 +188,20 @@ static void kt_cost_choked(struct kunit *test)
 	u64 allowed_ns = vpath_allowed_ns();
 
 	kt->ctx.kicked = true;	/* keeps the worker away */
-	kt->v.seen = vpath_now(kt->ctx.mm);
-	atomic64_set(&kt->ctx.hook_ns, allowed_ns / 2);
+	kt->v.seen = vpath_now(kt->ctx.d.mm);
+	atomic64_set(&kt->ctx.d.hook_ns, allowed_ns / 2);
 	kt_cost_check(kt);
 	KUNIT_EXPECT_FALSE(test, kt->v.choked);
-	atomic64_set(&kt->ctx.hook_ns, 2 * allowed_ns);
+	atomic64_set(&kt->ctx.d.hook_ns, 2 * allowed_ns);
 	kt_cost_check(kt);
 	KUNIT_EXPECT_TRUE(test, kt->v.choked);
 	/* a drain that has made the sample coarser may cost twice as much again */
 	kt->v.choked = false;
 	kt->v.thinned = 2 * allowed_ns;
-	atomic64_set(&kt->ctx.hook_ns, 4 * allowed_ns - 1);
+	atomic64_set(&kt->ctx.d.hook_ns, 4 * allowed_ns - 1);
 	kt_cost_check(kt);
 	KUNIT_EXPECT_FALSE(test, kt->v.choked);
-	atomic64_set(&kt->ctx.hook_ns, 4 * allowed_ns);
+	atomic64_set(&kt->ctx.d.hook_ns, 4 * allowed_ns);
 	kt_cost_check(kt);
 	KUNIT_EXPECT_TRUE(test, kt->v.choked);
 }

@@ -16,7 +16,7 @@
 /* On a machine with a device, the driver's state is put aside during a test. */
 struct kt_vpath {
 	struct vpath_device *device;
-	struct mmpath_ctx ctx;
+	struct mmpath_drv_ctx ctx;
 	struct vpath_ctx v;
 	struct vpath_drain drain;
 	char *bar;
@@ -251,7 +251,7 @@ static void kt_vpath_accesses(struct kunit *test)
 {
 	struct kt_vpath *kt = kt_vpath_init(test);
 	struct vpath_cpu c = { .reg = vpath_unit(vpath.bar, 0), .context = U32_MAX, .passed = 7 };
-	struct mmpath_ctx *ctx = &kt->ctx;
+	struct mmpath_drv_ctx *ctx = &kt->ctx;
 
 	KUNIT_ASSERT_EQ(test, xa_insert(&vpath.ctxs, U32_MAX, ctx, GFP_KERNEL), 0);
 	c.reg->counters.filter_misses = 20;
@@ -277,7 +277,7 @@ static void kt_vpath_unseen(struct kunit *test)
 	struct vpath_cpu c = { .reg = vpath_unit(vpath.bar, 0), .context = U32_MAX };
 	struct vpath_counters *counters = &c.reg->counters;
 	u64 *reasons[] = { &counters->unsampled, &counters->paused, &counters->overflowed };
-	struct mmpath_ctx *ctx = &kt->ctx;
+	struct mmpath_drv_ctx *ctx = &kt->ctx;
 	int i;
 
 	KUNIT_ASSERT_EQ(test, xa_insert(&vpath.ctxs, U32_MAX, ctx, GFP_KERNEL), 0);
