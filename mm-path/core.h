@@ -327,7 +327,9 @@ void mmpath_ctx_id_free(u32 id);
 void mmpath_ctx_put(struct mmpath_ctx *ctx);
 void mmpath_find_pid(struct mmpath_ctx *ctx);
 
-#define MMPATH_AWAKE		XA_MARK_1	/* in the table: see mmpath_sleeps() */
+/* In the table of contexts: see mmpath_sleeps(), mmpath_ask() */
+#define MMPATH_AWAKE		XA_MARK_1
+#define MMPATH_ASKED		XA_MARK_2
 
 #define mmpath_for_each_marked(ctx, id, in, mark) \
 	for ((id) = 0; ((ctx) = mmpath_ctx_next(in, &(id), mark)); mmpath_ctx_put(ctx))

@@ -282,7 +282,9 @@ static void mmpath_kick_fn(struct work_struct *work)
 	struct mmpath_ctx *ctx;
 	unsigned long id;
 
-	mmpath_for_each_ctx(ctx, id) {
+	mmpath_for_each_marked(ctx, id, &mmpath_ctxs, MMPATH_ASKED) {
+		/* first: it may be asked for more meanwhile */
+		xa_clear_mark(&mmpath_ctxs, ctx->id, MMPATH_ASKED);
 		if (xchg(&ctx->attached, false))
 			mmpath_first_scan(ctx);
 		if (READ_ONCE(ctx->kicked))
@@ -295,35 +297,42 @@ static void mmpath_kick_fn(struct work_struct *work)
 	}
 }
 
+/* Have the worker look at @ctx, in which the caller has noted what is asked for. */
+static void mmpath_ask(struct mmpath_ctx *ctx)
+{
+	xa_set_mark(&mmpath_ctxs, ctx->id, MMPATH_ASKED);
+	queue_work(system_unbound_wq, &mmpath_kick_work);
+}
+
 /**
  * mmpath_drain_soon() - have the log drained by the worker
  * @ctx: of this context
  *
- * Context: any.
+ * Context: any but interrupts.
  */
 void mmpath_drain_soon(struct mmpath_ctx *ctx)
 {
 	WRITE_ONCE(ctx->behind, true);
-	queue_work(system_unbound_wq, &mmpath_kick_work);
+	mmpath_ask(ctx);
 }
 
 /**
  * mmpath_scan_soon() - have a program scanned that was running when it got its driver
  * @ctx: its context
  *
- * Context: any.
+ * Context: any but interrupts.
  */
 void mmpath_scan_soon(struct mmpath_ctx *ctx)
 {
 	WRITE_ONCE(ctx->attached, true);
-	queue_work(system_unbound_wq, &mmpath_kick_work);
+	mmpath_ask(ctx);
 }
 
 /**
  * mmpath_kick() - have the driver's epoch() and scan() called soon
  * @d: for this context
  *
- * Context: any.
+ * Context: any but interrupts.
  */
 void mmpath_kick(struct mmpath_drv_ctx *d)
 {
@@ -332,7 +341,7 @@ void mmpath_kick(struct mmpath_drv_ctx *d)
 	if (READ_ONCE(ctx->kicked))
 		return;
 	WRITE_ONCE(ctx->kicked, true);
-	queue_work(system_unbound_wq, &mmpath_kick_work);
+	mmpath_ask(ctx);
 }
 
 /**

@@ -1308,6 +1308,38 @@ static void kt_enlist(struct kunit *test, struct mmpath_ctx *ctx)
 	KUNIT_ASSERT_EQ(test, mmpath_name_create(ctx), 0);
 }
 
+/* The worker looks at the contexts that have asked for it, not at all there are. */
+static void kt_asked(struct kunit *test)
+{
+	struct mmpath_domain *dom, *other_dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom), *other = kt_ctx(test, &other_dom);
+
+	kt_enlist(test, other);
+	kt_enlist(test, ctx);
+	/* noted, but not asked for */
+	other->behind = true;
+	mmpath_log(&other->d, kt_page(0));
+	mmpath_log(&ctx->d, kt_page(0));
+	mmpath_drain_soon(ctx);
+	mmpath_finish_scans();
+	KUNIT_EXPECT_FALSE(test, ctx->behind);
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 1);
+	KUNIT_EXPECT_TRUE(test, other->behind);
+	KUNIT_EXPECT_EQ(test, kt_records(other_dom), 0);
+	/* it may ask again, and for something else */
+	mmpath_log(&ctx->d, kt_page(1));
+	mmpath_drain_soon(ctx);
+	mmpath_kick(&ctx->d);
+	mmpath_finish_scans();
+	KUNIT_EXPECT_EQ(test, kt_records(dom), 2);
+	KUNIT_EXPECT_FALSE(test, ctx->kicked);
+	KUNIT_EXPECT_FALSE(test, xa_get_mark(&mmpath_ctxs, ctx->id, MMPATH_ASKED));
+	xa_store(&mmpath_ctxs, other->id, NULL, GFP_KERNEL);
+	xa_store(&mmpath_ctxs, ctx->id, NULL, GFP_KERNEL);
+	kt_ctx_end(test, other, other_dom);
+	kt_ctx_end(test, ctx, dom);
+}
+
 static struct mmpath_ctx *kt_parent(struct kunit *test, struct mmpath_domain **dom)
 {
 	struct mmpath_ctx *ctx = kt_ctx(test, dom);
@@ -1541,6 +1573,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_borrowed_mm),
 	KUNIT_CASE(kt_skips_numa),
 	KUNIT_CASE(kt_sleeps),
+	KUNIT_CASE(kt_asked),
 	KUNIT_CASE(kt_shared_once),
 	KUNIT_CASE(kt_parent_goes),
 	KUNIT_CASE(kt_both_go),
