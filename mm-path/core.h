@@ -77,12 +77,14 @@
  * @node: in a list of contexts that end or change their driver, under mmpath_track_mutex
  * @drv: the driver, NULL between two drivers
  * @old_drv: the driver that the context loses, while it changes
- * @log_lock: protects @log_head and the log's contents at it; innermost
+ * @log_lock: protects @log_head, the log's contents at it, and @log_full; innermost
  * @log: ring of @log_size records
  * @log_size: a power of two
  * @log_head: place of the next record
  * @log_tail: place of the oldest record that was not drained
  * @log_pages: sampled pages of all records that were not drained
+ * @log_full: records that did not fit since the context was attached
+ * @log_full_told: @log_full that the statistics have; under @lock
  * @name: name of the context's own pages, see name.c
  * @name_lock: protects what follows up to @spot; innermost
  * @heir: id of all pages that are not in @named; 0: the context's own
@@ -129,6 +131,7 @@ struct mmpath_ctx {
 	unsigned int log_head;
 	unsigned int log_tail;
 	unsigned int log_pages;
+	unsigned int log_full, log_full_told;
 
 	struct mmpath_name *name;
 	spinlock_t name_lock;	/* see above */

@@ -46,10 +46,12 @@ void mmpath_log(struct mmpath_drv_ctx *d, unsigned long record)
 		ctx->log[ctx->log_head & (ctx->log_size - 1)] = record;
 		WRITE_ONCE(ctx->log_pages, ctx->log_pages + pages);
 		WRITE_ONCE(ctx->log_head, ctx->log_head + 1);
+	} else {
+		WRITE_ONCE(ctx->log_full, ctx->log_full + 1);
 	}
 	spin_unlock(&ctx->log_lock);
 	if (full) {
-		mmpath_count(&ctx->d, MMPATH_DROPPED_LOG_FULL, 1);
+		this_cpu_inc(mmpath_stats[MMPATH_DROPPED_LOG_FULL]);
 		trace_mmpath_drop(ctx->id, ctx->pid, "log full");
 	}
 }
@@ -66,6 +68,21 @@ void mmpath_dropped(struct mmpath_ctx *ctx, const char *why)
 {
 	mmpath_count(&ctx->d, MMPATH_DROPPED_NOMEM, 1);
 	trace_mmpath_drop(ctx->id, ctx->pid, why);
+}
+
+/*
+ * Add the records that did not fit to the statistics. Faults count them in the log, whose lock
+ * they have: threads that fault at once share no other cache line for that.
+ */
+static void mmpath_tell_log_full(struct mmpath_ctx *ctx)
+{
+	unsigned int full = READ_ONCE(ctx->log_full);
+
+	lockdep_assert_held(&ctx->lock);
+	if (full == ctx->log_full_told)
+		return;
+	atomic_long_add(full - ctx->log_full_told, &ctx->d.stat[MMPATH_DROPPED_LOG_FULL]);
+	ctx->log_full_told = full;
 }
 
 /* In pages: the work must not pile up either, behind a few huge ones. */
@@ -200,6 +217,7 @@ void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 
 	lockdep_assert_held(&ctx->lock);
 	mmpath_find_pid(ctx);
+	mmpath_tell_log_full(ctx);
 	if (READ_ONCE(ctx->log_head) == tail || !mmpath_lock_domains(ctx, wait))
 		return;
 	spin_lock(&ctx->log_lock);

@@ -114,7 +114,7 @@ struct emul_pab {
  * A scan is due when @scan_now is set, or when @next_scan has come and the program has run
  * since the last scan began.
  *
- * @lock: protects the PABs, the filter and @shift
+ * @lock: protects the PABs, the filter, @shift and @faults
  * @shift: one page in 2^shift is tracked
  * @pab_entries: entries of @pab for the finest sample
  * @pab_ways: entries of a set of @pab
@@ -126,9 +126,11 @@ struct emul_pab {
  * @resuming: the pause began in an earlier epoch, so the next burst is due
  * @fresh: nothing was tracked yet: the first epoch of the program has not ended
  * @budget_ns: the program is paused when faults have taken more than this in an epoch
- * @faults: hint faults since the context was attached
+ * @faults: hint faults since the context was attached. They are counted under @lock, which a
+ *	fault takes anyway: threads that fault at once share no other cache line for that.
  *
  * All that follow are under ctx->alive.
+ * @faults_told: @faults that the context's statistics have
  * @faults_seen: @faults when the epoch began
  * @hook_seen: ctx->hook_ns when the epoch began
  * @fed_seen: ctx->fed when the epoch began
@@ -151,9 +153,9 @@ struct emul {
 	u64 filter[EMUL_MAX_FILTER];
 	bool paused, resuming, fresh;
 	u64 budget_ns;
-	atomic_long_t faults;
+	unsigned long faults;
 
-	unsigned long faults_seen;
+	unsigned long faults_told, faults_seen;
 	u64 hook_seen;
 	u64 fed_seen;
 	u64 cpu_ns;
@@ -613,7 +615,7 @@ static u64 emul_cost_ns(const struct mmpath_drv_ctx *ctx)
 	const struct emul *e = ctx->drv_data;
 
 	s64 hook_ns = atomic64_read(&ctx->hook_ns) - READ_ONCE(e->hook_seen);
-	s64 faults = atomic_long_read(&e->faults) - READ_ONCE(e->faults_seen);
+	s64 faults = READ_ONCE(e->faults) - READ_ONCE(e->faults_seen);
 
 	/* an epoch may begin between the reads, which makes a difference negative */
 	return max(hook_ns, 0LL) + max(faults, 0LL) * mmpath_trap_ns();
@@ -631,12 +633,33 @@ static void emul_check_budget(struct mmpath_drv_ctx *ctx)
 	mmpath_kick(ctx);
 }
 
-static void emul_count_fault(struct mmpath_drv_ctx *ctx)
+/* The touched hook, which comes next, counts the fault for the context. */
+static void emul_count_fault(void)
+{
+	this_cpu_inc(mmpath_stats[MMPATH_FAULTS]);
+}
+
+static void __emul_count_hint(struct emul *e, bool hint)
+{
+	lockdep_assert_held(&e->lock);
+	WRITE_ONCE(e->faults, e->faults + hint);
+}
+
+/* Count a fault on a page that is not tracked any more. */
+static void emul_count_hint(struct emul *e)
+{
+	spin_lock(&e->lock);
+	__emul_count_hint(e, true);
+	spin_unlock(&e->lock);
+}
+
+static void emul_tell_faults(struct mmpath_drv_ctx *ctx)
 {
 	struct emul *e = ctx->drv_data;
+	unsigned long faults = READ_ONCE(e->faults);
 
-	atomic_long_inc(&e->faults);
-	mmpath_count(ctx, MMPATH_FAULTS, 1);
+	atomic_long_add(faults - e->faults_told, &ctx->stat[MMPATH_FAULTS]);
+	e->faults_told = faults;
 }
 
 static bool emul_hint_fault(struct mmpath_drv_ctx *ctx, struct vm_fault *vmf)
@@ -648,7 +671,7 @@ static bool emul_hint_fault(struct mmpath_drv_ctx *ctx, struct vm_fault *vmf)
 	spin_lock(vmf->ptl);
 	if (!pte_same(ptep_get(vmf->pte), vmf->orig_pte))
 		goto out;
-	emul_count_fault(ctx);
+	emul_count_fault();
 	if (mmpath_trap_probes(vmf->flags))
 		goto out;
 	old = ptep_modify_prot_start(vma, vmf->address, vmf->pte);
@@ -677,7 +700,7 @@ static bool emul_hint_fault_pmd(struct mmpath_drv_ctx *ctx, struct vm_fault *vmf
 		pmd = pmd_mkdirty(pmd);
 	set_pmd_at(vma->vm_mm, haddr, vmf->pmd, pmd);
 	update_mmu_cache_pmd(vma, vmf->address, vmf->pmd);
-	emul_count_fault(ctx);
+	emul_count_fault();
 out:
 	spin_unlock(vmf->ptl);
 	return true;
@@ -839,18 +862,19 @@ static void emul_raise_reach(struct mmpath_drv_ctx *ctx, bool huge)
 }
 
 static void emul_enter(struct mmpath_drv_ctx *ctx, struct vm_area_struct *vma,
-		       unsigned long address, unsigned int flags, bool huge)
+		       unsigned long address, unsigned int flags, bool hint, bool huge)
 {
 	unsigned int order = huge ? PMD_ORDER : 0;
 	u64 page = address >> PAGE_SHIFT >> order << order, block, victim = 0;
 	struct emul *e = ctx->drv_data;
 	struct emul_pab *pab = huge ? &e->huge : &e->pab;
 
-	if (!emul_sampled(READ_ONCE(e->shift), page, huge))
+	if (!hint && !emul_sampled(READ_ONCE(e->shift), page, huge))
 		return;
 	spin_lock(&e->lock);
+	__emul_count_hint(e, hint);
 	block = emul_block(e, page, huge);
-	if (!emul_pab_has(pab, page, block)) {
+	if (emul_sampled(e->shift, page, huge) && !emul_pab_has(pab, page, block)) {
 		victim = emul_pab_insert(pab, page, block);
 		emul_raise_reach(ctx, huge);
 		if (huge || !emul_filter(e, page))
@@ -867,10 +891,13 @@ static void emul_touched(struct mmpath_drv_ctx *ctx, struct vm_area_struct *vma,
 	struct emul *e = ctx->drv_data;
 	bool huge;
 
-	if (READ_ONCE(e->paused) || !emul_trackable(vma))
+	if (READ_ONCE(e->paused) || !emul_trackable(vma)) {
+		if (hint)
+			emul_count_hint(e);
 		return;
+	}
 	huge = emul_mapped_huge(vma, address);
-	emul_enter(ctx, vma, address, flags, huge);
+	emul_enter(ctx, vma, address, flags, hint, huge);
 	if (!hint && !huge)
 		emul_protect_rest(e, vma, address);
 	emul_check_budget(ctx);
@@ -1072,7 +1099,7 @@ static void emul_begin_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, u
 {
 	struct emul *e = ctx->drv_data;
 
-	WRITE_ONCE(e->faults_seen, atomic_long_read(&e->faults));
+	WRITE_ONCE(e->faults_seen, READ_ONCE(e->faults));
 	WRITE_ONCE(e->hook_seen, atomic64_read(&ctx->hook_ns));
 	WRITE_ONCE(e->budget_ns, emul_budget_ns(ctx, own_ns));
 	e->fed_seen = READ_ONCE(ctx->fed);
@@ -1143,6 +1170,7 @@ static void emul_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, bool ea
 	struct emul *e = ctx->drv_data;
 	u64 own_ns;
 
+	emul_tell_faults(ctx);
 	/* the owner has gone: detach() accounts the rest */
 	if (!mmpath_cpu_ns(mm))
 		return;
@@ -1200,6 +1228,7 @@ static int emul_attach(struct mmpath_drv_ctx *ctx)
 static void emul_detach(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	emul_account(ctx, ctx->mm);
+	emul_tell_faults(ctx);
 	WRITE_ONCE(ctx->resting, false);
 	if (mm)
 		emul_clean(mm);

@@ -448,6 +448,35 @@ static void kt_busy_scan(struct kunit *test)
 	kt_emul_free(e);
 }
 
+/* Hint faults are counted in the PAB, tracked pages or not, and told to the context later. */
+static void kt_faults(struct kunit *test)
+{
+	struct mmpath_drv_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	struct emul *e = kt_emul(test, 64, 8, 3);
+	u64 page = mmpath_sample_of_block(5, 3) ^ 1;
+
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	ctx->drv_data = e;
+	emul_enter(ctx, NULL, page << PAGE_SHIFT, 0, false, false);
+	KUNIT_EXPECT_EQ(test, e->faults, 0);
+	emul_enter(ctx, NULL, page << PAGE_SHIFT, 0, true, false);
+	KUNIT_EXPECT_EQ(test, e->faults, 1);
+	KUNIT_EXPECT_FALSE(test, emul_pab_has(&e->pab, page, emul_block(e, page, false)));
+	e->paused = true;
+	emul_touched(ctx, NULL, page << PAGE_SHIFT, 0, false);
+	KUNIT_EXPECT_EQ(test, e->faults, 1);
+	emul_touched(ctx, NULL, page << PAGE_SHIFT, 0, true);
+	KUNIT_EXPECT_EQ(test, e->faults, 2);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_FAULTS]), 0);
+	emul_tell_faults(ctx);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_FAULTS]), 2);
+	e->faults++;
+	emul_tell_faults(ctx);
+	emul_tell_faults(ctx);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->stat[MMPATH_FAULTS]), 3);
+	kt_emul_free(e);
+}
+
 static struct kunit_case kt_emul_cases[] = {
 	KUNIT_CASE(kt_pab_fifo),
 	KUNIT_CASE(kt_pab_forget),
@@ -458,6 +487,7 @@ static struct kunit_case kt_emul_cases[] = {
 	KUNIT_CASE(kt_pab_sampled),
 	KUNIT_CASE(kt_reach),
 	KUNIT_CASE(kt_find_hot),
+	KUNIT_CASE(kt_faults),
 	KUNIT_CASE(kt_filter_lru),
 	KUNIT_CASE(kt_huge_sampled),
 	KUNIT_CASE(kt_walk_sampled),
