@@ -1,50 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Random operations on the LRU stack and on a list, which must agree.
- *
- *	fuzz_stack [rounds [seed]]	each round has a seed of its own, printed
- *					when it fails
- *	-DLIBFUZZER			bytes from libFuzzer instead
- */
+/* Random operations on the LRU stack and on a list, which must agree. See fuzz.h. */
 #include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "lib.h"
+#include "fuzz.h"
 
-#define CHECK(cond)							\
-	do {								\
-		if (!(cond)) {						\
-			fprintf(stderr, "%s:%d: %s\n", __FILE__,	\
-				__LINE__, #cond);			\
-			abort();					\
-		}							\
-	} while (0)
-
-/* Where decisions come from: random numbers, or the bytes of a fuzzer. */
-struct source {
-	struct rng rng;
-	const unsigned char *byte;
-	size_t left;
-};
-
-static u64 draw(struct source *src, u64 limit)
-{
-	u64 value = 0;
-	int i;
-
-	if (!src->byte)
-		return rng_below(&src->rng, limit);
-	for (i = 0; i < 3 && src->left; i++, src->left--)
-		value = value << 8 | *src->byte++;
-	return value % limit;
-}
-
-static bool source_ends(const struct source *src)
-{
-	return src->byte && !src->left;
-}
+static const char *const fuzz_name = "fuzz_stack", *const fuzz_claim = "stack and list agree";
 
 struct pair {
 	struct test_mem tm;
@@ -189,41 +149,3 @@ static void one_round(struct source *src)
 	naive_free(&p.n);
 	CHECK(!p.tm.mem.bytes);
 }
-
-#ifdef LIBFUZZER
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
-{
-	struct source src = { .byte = data, .left = size };
-
-	if (size)
-		one_round(&src);
-	return 0;
-}
-#else
-static u64 current;
-
-static void say_seed(int sig)
-{
-	fprintf(stderr, "not ok 1 - to see it again: fuzz_stack 1 %llu\n", current);
-	signal(sig, SIG_DFL);
-}
-
-int main(int argc, char **argv)
-{
-	u64 rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 500;
-	u64 seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-	u64 i;
-
-	signal(SIGABRT, say_seed);
-	for (i = 0; i < rounds; i++) {
-		struct source src = { .rng = { (seed + i) * 0x9e3779b97f4a7c15ULL | 1 } };
-
-		current = seed + i;
-		one_round(&src);
-	}
-	printf("1..1\nok 1 - stack and list agree in %llu rounds from seed %llu\n", rounds, seed);
-	return 0;
-}
-#endif

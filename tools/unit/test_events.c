@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tests of foresee.c, an event at a time, in mappings whose pages are all in swap. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "foresee.h"
+#include "lib.h"
+#include "test.h"
+
+#define MAPPING	1024U
+
+struct events {
+	struct mmpath_foresee f;
+	struct test_mem tm;
+	unsigned int room, nr;		/* nr: pages that the last event fetches */
+	u64 fetch[MMPATH_FORESEE_MOST];
+};
+
+static bool all_swapped(void *arg, u64 page)
+{
+	(void)arg;
+	(void)page;
+	return true;
+}
+
+static void events_init(struct events *s, enum mmpath_foresee_mode mode)
+{
+	memset(s, 0, sizeof(*s));
+	test_mem_init(&s->tm);
+	mmpath_foresee_init(&s->f, &s->tm.mem, mode, 1000000);
+	s->room = MMPATH_FORESEE_MOST;
+}
+
+static void events_end(struct events *s)
+{
+	mmpath_foresee_destroy(&s->f);
+	assert_int_equal(s->tm.mem.bytes, 0);
+}
+
+/* Page @page of a mapping is missed, or used. */
+static unsigned int event(struct events *s, u64 mapping, u64 page, bool miss)
+{
+	const struct mmpath_foresee_event e = {
+		.page = (1 + mapping) * MAPPING + page, .first = (1 + mapping) * MAPPING,
+		.nr = MAPPING, .miss = miss, .room = s->room, .swapped = all_swapped,
+	};
+	unsigned int i;
+
+	s->nr = mmpath_foresee(&s->f, &e, s->fetch);
+	for (i = 0; i < s->nr; i++)
+		s->fetch[i] -= e.first;
+	return s->nr;
+}
+
+/* Of several misses in a mapping of which nothing is known */
+static void miss_in_row(struct events *s, u64 mapping, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		event(s, mapping, i, true);
+}
+
+/* The use of the page in the middle of a batch begins the next, the use of others does not. */
+static void test_trigger(void **state)
+{
+	unsigned int i, nr, middle, more;
+	u64 fetch[MMPATH_FORESEE_MOST];
+	struct events s;
+
+	(void)state;
+	events_init(&s, MMPATH_PREFETCH_SPACE);
+	nr = event(&s, 0, 0, true);
+	assert_in_range(nr, 4, MMPATH_FORESEE_MOST);
+	memcpy(fetch, s.fetch, sizeof(fetch));
+	middle = (nr - 1) / 2;
+	for (i = 0; i < nr; i++) {
+		more = event(&s, 0, fetch[i], false);
+		if (i != middle)
+			assert_same(more, 0);
+		else
+			assert_in_range(more, 1, MMPATH_FORESEE_MOST);
+	}
+	/* once only */
+	assert_same(event(&s, 0, fetch[middle], false), 0);
+	events_end(&s);
+}
+
+/* No more is fetched than there is room for, and the nearest pages first. */
+static void test_room(void **state)
+{
+	struct events s;
+
+	(void)state;
+	events_init(&s, MMPATH_PREFETCH_SPACE);
+	s.room = 3;
+	assert_same(event(&s, 0, 10, true), 3);
+	assert_same(s.fetch[0], 11);
+	assert_same(s.fetch[2], 13);
+	s.room = 0;
+	assert_same(event(&s, 0, 500, true), 0);
+	assert_same(s.f.nr_unsettled, 3);
+	s.room = MMPATH_FORESEE_MOST;
+	/* none beyond the end of the mapping */
+	assert_same(event(&s, 0, MAPPING - 3, true), 2);
+	events_end(&s);
+}
+
+/* A small step back means the direction down, two equal steps mean that stride. */
+static void test_direction(void **state)
+{
+	static const struct {
+		u64 page[3];
+		s64 step;
+	} cases[] = {
+		{ { 500, 501, 503 }, 1 }, { { 500, 498, 497 }, -1 }, { { 500, 499, 496 }, -1 },
+		{ { 500, 499, 495 }, 1 }, { { 500, 507, 514 }, 7 }, { { 500, 493, 486 }, -7 },
+		{ { 500, 500, 500 }, 1 },
+	};
+	struct events s;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		events_init(&s, MMPATH_PREFETCH_SPACE);
+		s.room = 0;
+		event(&s, 0, cases[i].page[0], true);
+		event(&s, 0, cases[i].page[1], true);
+		s.room = 2;
+		assert_same(event(&s, 0, cases[i].page[2], true), 2);
+		assert_same(s.fetch[0], cases[i].page[2] + cases[i].step);
+		assert_same(s.fetch[1], cases[i].page[2] + 2 * cases[i].step);
+		events_end(&s);
+	}
+}
+
+/* What is not used within 256 events is wrong, and so is what is missed although it was fetched. */
+static void test_outcomes(void **state)
+{
+	struct events s;
+	unsigned int nr;
+	u64 i;
+
+	(void)state;
+	events_init(&s, MMPATH_PREFETCH_SPACE);
+	nr = event(&s, 0, 0, true);
+	assert_same(s.f.nr_unsettled, nr);
+	s.room = 0;
+	event(&s, 0, s.fetch[0], false);
+	assert_same(s.f.right, 1);
+	event(&s, 0, 2, true);
+	assert_same(s.f.wrong, 1);
+	assert_same(s.f.nr_unsettled, nr - 2);
+	for (i = 0; i < 280; i++)
+		event(&s, 1, 0, true);
+	assert_same(s.f.right, 1);
+	assert_same(s.f.wrong, nr - 1);
+	assert_same(s.f.nr_unsettled, 0);
+	/* too late */
+	event(&s, 0, 3, false);
+	assert_same(s.f.right, 1);
+	assert_same(s.f.wrong, nr - 1);
+	events_end(&s);
+}
+
+/* The pool is halved where pages are wrong, and grows where they are right. */
+static void test_pool(void **state)
+{
+	bool fetched[MAPPING] = { };
+	unsigned int was, k;
+	struct events s;
+	u64 i;
+
+	(void)state;
+	events_init(&s, MMPATH_PREFETCH_SPACE);
+	assert_same(s.f.pool_percent, 4);
+	for (i = 0; i < 200; i++) {
+		was = s.f.pool_percent;
+		event(&s, i, 100, true);
+		if (s.f.pool_percent != was)
+			assert_same(s.f.pool_percent, max(was / 2, 2U));
+	}
+	for (i = 0; i < 300; i++)
+		event(&s, 200, 0, true);
+	assert_same(s.f.pool_percent, 2);
+	s.room = 16;
+	for (i = 0; i < MAPPING; i++) {
+		was = s.f.pool_percent;
+		event(&s, 201, i, !fetched[i]);
+		for (k = 0; k < s.nr; k++)
+			fetched[s.fetch[k]] = true;
+		if (s.f.pool_percent != was)
+			assert_same(s.f.pool_percent, min(was + 2, 10U));
+	}
+	assert_same(s.f.pool_percent, 10);
+	events_end(&s);
+}
+
+/* Space needs no graph: not one edge is learnt, nor are pages of one. */
+static void test_space_learns_no_edges(void **state)
+{
+	enum mmpath_foresee_mode mode;
+	struct events s;
+	u32 i, edges;
+
+	(void)state;
+	for (mode = MMPATH_PREFETCH_SPACE; mode <= MMPATH_PREFETCH_PPG; mode++) {
+		events_init(&s, mode);
+		s.room = 0;
+		for (i = 0; i < 5; i++)
+			miss_in_row(&s, 0, 100);
+		for (i = 1, edges = 0; i <= s.f.graph.nr_nodes; i++)
+			edges += !!mmpath_ppg_node(&s.f.graph, i)->edge[0];
+		assert_same(!edges, mode == MMPATH_PREFETCH_SPACE);
+		events_end(&s);
+	}
+}
+
+/* Where nothing comes in any order, hardly anything is fetched after the first tests. */
+static void test_random_is_left_alone(void **state)
+{
+	struct rng rng = { 3 };
+	unsigned long fetched;
+	struct events s;
+	int i;
+
+	(void)state;
+	events_init(&s, MMPATH_PREFETCH_AUTO);
+	for (i = 0; i < 200; i++)
+		event(&s, 0, rng_below(&rng, MAPPING), true);
+	fetched = s.f.right + s.f.wrong + s.f.nr_unsettled;
+	for (i = 0; i < 10000; i++)
+		event(&s, 0, rng_below(&rng, MAPPING), true);
+	assert_in_range(s.f.right + s.f.wrong + s.f.nr_unsettled, fetched, fetched + 300);
+	events_end(&s);
+}
+
+/* Nothing is fetched, learnt or allocated. */
+static void test_none(void **state)
+{
+	struct events s;
+
+	(void)state;
+	events_init(&s, MMPATH_PREFETCH_NONE);
+	miss_in_row(&s, 0, 100);
+	assert_same(s.nr, 0);
+	assert_same(mmpath_foresee_bytes(&s.f), 0);
+	assert_same(s.tm.nr_allocs, 0);
+	events_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_trigger),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_direction),
+		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_space_learns_no_edges),
+		cmocka_unit_test(test_random_is_left_alone),
+		cmocka_unit_test(test_none),
+	};
+
+	cmocka_set_test_filter(getenv("UNIT_FILTER"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
