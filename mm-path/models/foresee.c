@@ -43,7 +43,7 @@
 #define FORESEE_SPACE_BONUS	5	/* it costs less than the graph */
 #define FORESEE_BACK		(-3)	/* steps from here to -1 mean the direction down */
 
-#define FORESEE_NODES_LEAST	1024U
+#define FORESEE_NODES_LEAST	2048U
 #define FORESEE_EVENT_NODES	128U	/* more than an event adds */
 #define FORESEE_ROUNDS		3	/* through all pages, for which the graph is awake */
 #define FORESEE_AWAKE_LEAST	256
@@ -64,7 +64,7 @@
  * @f: what is to be foreseen
  * @mem: allocator
  * @mode: the predictors to use
- * @max_nodes: most pages to remember; with more, all is forgotten. Not less than 1024.
+ * @max_nodes: most pages to remember; with more, all is forgotten. Not less than 2048.
  */
 void mmpath_foresee_init(struct mmpath_foresee *f, struct mmpath_mem *mem,
 			 enum mmpath_foresee_mode mode, u32 max_nodes)
@@ -103,15 +103,6 @@ void mmpath_foresee_destroy(struct mmpath_foresee *f)
 	f->nr_fetched = 0;
 	f->nr_unsettled = 0;
 	f->nr_regions = 0;
-}
-
-static void foresee_forget(struct mmpath_foresee *f)
-{
-	mmpath_foresee_destroy(f);
-	mmpath_ppg_init(&f->graph, f->mem);
-	f->regions = (struct mmpath_vec){ .order = MMPATH_FORESEE_REGION_ORDER };
-	f->next_region = 0;
-	f->forgotten++;
 }
 
 static struct mmpath_ppg_node *foresee_node(const struct mmpath_foresee *f, u32 place)
@@ -158,17 +149,9 @@ static void foresee_region_start(struct mmpath_foresee_region *r, u64 first)
 
 static struct mmpath_foresee_region *foresee_region_add(struct mmpath_foresee *f)
 {
-	struct mmpath_foresee_region *r;
-
 	if (f->nr_regions == f->regions.nr && mmpath_vec_grow(&f->regions, f->mem))
 		return NULL;
-	r = mmpath_foresee_region(f, f->nr_regions);
-	if (!r->stack)
-		r->stack = mmpath_ppg_stack(&f->graph);
-	if (!r->stack)
-		return NULL;
-	f->nr_regions++;
-	return r;
+	return mmpath_foresee_region(f, f->nr_regions++);
 }
 
 /* Take the place of a region that was added long ago. */
@@ -206,6 +189,29 @@ static struct mmpath_foresee_region *foresee_region_get(struct mmpath_foresee *f
 			 (f->next_region - 1) % MMPATH_FORESEE_REGIONS + 1);
 	foresee_region_start(r, first);
 	return r;
+}
+
+/*
+ * Begin anew with pages, and keep what is known of the mappings. A mapping that does not get its
+ * place back for want of memory is taken for a new one.
+ */
+static void foresee_forget(struct mmpath_foresee *f)
+{
+	struct mmpath_foresee_region *r;
+	u32 i, id;
+
+	mmpath_ppg_destroy(&f->graph);
+	mmpath_ppg_init(&f->graph, f->mem);
+	f->nr_fetched = 0;
+	f->nr_unsettled = 0;
+	f->forgotten++;
+	for (i = 0; i < f->nr_regions; i++) {
+		r = mmpath_foresee_region(f, i);
+		r->stack = 0;
+		id = mmpath_index_get(&f->graph.index, r->first | FORESEE_MAPPING);
+		if (id)
+			mmpath_index_set(&f->graph.index, id, i + 1);
+	}
 }
 
 static u64 foresee_random(struct mmpath_foresee_region *r)
@@ -492,10 +498,15 @@ static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_fore
 	return go && best_nr ? foresee_choose(f, r, e, fetch, best_nr) : 0;
 }
 
-/* Is there room for the nodes that an event may add? */
+/*
+ * Is there no room for the nodes that an event may add? Without the graph, nodes are needed for
+ * tests and fetches only, which are soon over.
+ */
 static bool foresee_is_full(const struct mmpath_foresee *f)
 {
-	return f->graph.nr_nodes + FORESEE_EVENT_NODES > f->max_nodes;
+	bool idle = f->clock - f->graph_used > FORESEE_NODES_LEAST;
+
+	return f->graph.nr_nodes + FORESEE_EVENT_NODES > (idle ? FORESEE_NODES_LEAST : f->max_nodes);
 }
 
 /**
@@ -530,6 +541,8 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	if (!r)
 		return 0;
 	graph = foresee_graph_awake(f, r);
+	if (graph)
+		f->graph_used = f->clock;
 	place = graph ? mmpath_ppg_get(&f->graph, e->page) : mmpath_ppg_find(&f->graph, e->page);
 	if (place) {
 		node = foresee_node(f, place);
@@ -545,7 +558,9 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	r->step_before = r->step;
 	r->step = r->last ? (s64)(e->page - r->last) : 0;
 	r->last = e->page;
-	if (graph && place)
+	if (graph && place && !r->stack)
+		r->stack = mmpath_ppg_stack(&f->graph);
+	if (graph && place && r->stack)
 		mmpath_ppg_miss(&f->graph, r->stack, place);
 
 	go = e->miss || foresee_triggers(r, e->page);

@@ -87,7 +87,7 @@ struct mmpath_foresee_tests {
  * @step_before: distance of the two before
  * @trigger: pages in the middle of the last batches; their use begins the next batch
  * @tests: of each predictor
- * @stack: stack of its misses in the graph
+ * @stack: stack of its misses in the graph; 0: none yet
  * @random: chooses which misses are tests
  * @next_trigger: entry of @trigger that is replaced next
  * @depth: pages that were foreseen last
@@ -147,6 +147,7 @@ struct mmpath_foresee {
 	unsigned long forgotten;	/* how often all was forgotten */
 	/* the rest is foresee.c's */
 	u32 clock;			/* events */
+	u32 graph_used;			/* clock when the graph was taught last */
 	u32 soon;			/* ticks in which a page that was named must be used */
 	struct mmpath_ppg graph;
 	struct mmpath_vec regions;

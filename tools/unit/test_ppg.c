@@ -192,7 +192,7 @@ static void pair_miss(struct pair *p, int stack, u32 page)
 		assert_int_equal(mmpath_ppg_find(&p->g, name_of(page)), 0);
 		return;
 	}
-	mmpath_ppg_miss(&p->g, p->stack[stack], place, true);
+	mmpath_ppg_miss(&p->g, p->stack[stack], place);
 	naive_miss(&p->n, stack, page);
 }
 
