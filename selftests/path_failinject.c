@@ -15,7 +15,7 @@
 #include "path_util.h"
 
 #define DEBUGFS		"/sys/kernel/debug/"
-#define NR_CASES	12
+#define NR_CASES	13
 #define NR_PAGES	2048UL
 
 static const char * const knobs[] = {
@@ -372,6 +372,40 @@ static void test_replace(void)
 	path_cg_remove(cg);
 }
 
+/* What cannot be kept is not foreseen. The program does not notice. */
+static void test_prefetch(void)
+{
+	static const char * const modes[] = { "auto", "ppg", "none", "space" };
+	char *cg = path_cg(NULL, "prefetch");
+	long long most = 0, now;
+	struct writes w = { };
+	bool good;
+	pid_t pid;
+	int i;
+
+	if (path_cg_write(cg, "memory.path.prefetch", "space") || !path_have_swap()) {
+		ksft_test_result_skip("needs memory.path.prefetch and swap\n");
+		path_cg_remove(cg);
+		return;
+	}
+	path_cg_write(cg, "memory.max", "3M");
+	pid = path_spawn(cg, swap_round, &shared->rounds[0]);
+	fail("failslab", 3, true);
+	for (i = 0; i < 16 || ((!had_rounds(1) || !most) && i < 1000); i++) {
+		write_failing(&w, cg, "memory.path.prefetch", modes[i % ARRAY_SIZE(modes)]);
+		path_sleep_ms(50);
+		now = path_cg_key(cg, "memory.path.stat", "prefetch_prefetched");
+		most = now > most ? now : most;
+	}
+	fail("failslab", 0, true);
+	print_writes(&w);
+	good = path_true(had_rounds(1)) && path_true(w.taken) && path_gt(most, 0) &&
+	       path_eq(w.others, 0) && path_eq(path_cg_key(cg, "memory.events", "oom_kill"), 0);
+	ksft_test_result(path_true(end_rounds(&pid, 1)) && good,
+			 "pages are read ahead while allocations fail\n");
+	path_cg_remove(cg);
+}
+
 /* Whatever allocation fails, the mode is the old one or the new one. */
 static void test_modes(const char *top)
 {
@@ -463,6 +497,7 @@ int main(void)
 	test_exec();
 	test_control();
 	test_replace();
+	test_prefetch();
 	test_balances();
 	ksft_finished();
 }

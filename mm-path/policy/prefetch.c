@@ -31,6 +31,7 @@
 #include <linux/psi.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
@@ -162,7 +163,7 @@ static struct mmpath_foresight *mmpath_foresight_add(struct mmpath_prefetcher *p
 	if (!rhashtable_lookup_insert_fast(&mmpath_foresights, &s->node,
 					   mmpath_foresight_params))
 		return s;
-	/* no memory; or another thread was first, and this event is lost */
+	/* no memory; or another thread was first, and this event is not seen */
 	kfree(s);
 	return NULL;
 }
@@ -228,7 +229,7 @@ static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long address)
 	if (p4d_none_or_clear_bad(p4d))
 		return NULL;
 	pud = pud_offset(p4d, address);
-	return pud_none(*pud) || pud_leaf(*pud) ? NULL : pmd_offset(pud, address);
+	return pud_none(pudp_get(pud)) || pud_leaf(pudp_get(pud)) ? NULL : pmd_offset(pud, address);
 }
 
 static void mmpath_pte_end(struct mmpath_pte_walk *w)
@@ -397,7 +398,7 @@ static unsigned int mmpath_prefetch_event(struct mmpath_prefetcher *p, struct me
 	e.room = pool - min(pool, unsettled);
 	unsettled = s->f.nr_unsettled;
 	wrong = s->f.wrong;
-	mmpath_foresee_set(&s->f, p->mode, mmpath_prefetch_nodes(vma->vm_mm));
+	mmpath_foresee_set(&s->f, READ_ONCE(p->mode), mmpath_prefetch_nodes(vma->vm_mm));
 	nr = mmpath_foresee(&s->f, &e, page);
 	mmpath_pte_end(&walk);
 	atomic_long_add((long)s->f.nr_unsettled - (long)unsettled, &p->unsettled);
@@ -415,7 +416,7 @@ static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memc
 	u64 page[MMPATH_FORESEE_MOST];
 	unsigned int nr = mmpath_prefetch_event(p, memcg, vma, address, miss, page);
 
-	if (!nr)
+	if (!nr || fatal_signal_pending(current))
 		return;
 	mmpath_prefetch_make_room(memcg, nr);
 	mmpath_pf_count(p, MMPATH_PF_PREFETCHED, mmpath_prefetch_read(vma, page, nr));
@@ -429,7 +430,7 @@ bool __mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff
 	struct mem_cgroup *memcg;
 	bool new;
 
-	if (mm != current->mm || swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO)
+	if (mm != current->mm || data_race(swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO))
 		return false;
 	memcg = get_mem_cgroup_from_mm(mm);
 	p = mmpath_prefetcher_get(memcg);
