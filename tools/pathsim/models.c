@@ -182,8 +182,6 @@ static bool models_access(void *sim, uint32_t page, size_t i)
  * Regions: what lies together in the address space, as far as the trace says. Their
  * stacks and curves go by address, pools by the trace's numbers.
  */
-#define REGION_GAP	256	/* pages that nobody touches, or as many in a region at least */
-
 struct by_region {
 	struct models *m;		/* for its memory and its buffer */
 	const struct trace *t;
@@ -209,7 +207,7 @@ static void regions_find_all(struct mmpath_regions *rs, const struct trace *t)
 	memcpy(name, t->name, t->pages * sizeof(*name));
 	qsort(name, t->pages, sizeof(*name), by_value);
 	for (i = 1; i <= t->pages; i++) {
-		if (i < t->pages && name[i] - name[i - 1] < REGION_GAP)
+		if (i < t->pages && name[i] - name[i - 1] < SIM_REGION_GAP)
 			continue;
 		mmpath_regions_map(rs, name[first], name[i - 1] + 1 - name[first],
 				   MMPATH_REGION_MMAP);
@@ -221,7 +219,7 @@ static void regions_find_all(struct mmpath_regions *rs, const struct trace *t)
 static void *region_create(uint32_t size, const struct trace *t)
 {
 	const struct mmpath_region_params params = {
-		.min_pages = REGION_GAP, .group_pages = 1, .mru_pages = UINT32_MAX,
+		.min_pages = SIM_REGION_GAP, .group_pages = 1, .mru_pages = UINT32_MAX,
 	};
 	struct by_region *r = sim_alloc(1, sizeof(*r));
 

@@ -3,10 +3,12 @@
  * pathsim - what other replacement policies would have made of a reference string
  *
  *   pathsim [--policy NAME,...] [--size PAGES,...] [--points N] [--format F] TRACE
+ *   pathsim --prefetch NAME,... [--size PAGES,...] [--points N] [--format F] TRACE
  *   pathsim --write FORMAT --output FILE [--format F] TRACE
  *
  * Prints a table: sizes of memory in pages, and the misses of each policy, first
- * touches among them. See Documentation/mm/path/pathsim.rst.
+ * touches among them; or what prefetching from swap would have made of it. See
+ * Documentation/mm/path/pathsim.rst.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #include <sysexits.h>
 
 #include "../pathctl/pathctl.h"
+#include "prefetch.h"
 #include "trace.h"
 
 #define MAX_SIZES	1024
@@ -22,9 +25,10 @@
 
 struct job {
 	const struct policy *policy[MAX_POLICIES];
+	const struct prefetcher *prefetcher[MAX_POLICIES];
 	uint32_t size[MAX_SIZES];
-	int nr_policies, nr_sizes, points, format, write;
-	bool only_written, only_timed;
+	int nr_policies, nr_prefetchers, nr_sizes, points, format, write;
+	bool only_written, only_timed, only_policies, only_prefetch;
 	const char *output;
 };
 
@@ -33,6 +37,7 @@ static void usage(FILE *f)
 	int i;
 
 	fputs("usage: pathsim [--policy NAME,...] [--size PAGES,...] [--points N] [--format F] TRACE\n"
+	      "       pathsim --prefetch NAME,... [--size PAGES,...] [--points N] [--format F] TRACE\n"
 	      "       pathsim --write FORMAT --output FILE [--format F] TRACE\n\n"
 	      "  --policy  which ones (all)\n"
 	      "  --size    sizes of memory, pages\n"
@@ -44,18 +49,28 @@ static void usage(FILE *f)
 	      "  --kernel  what auto leaves alone if nothing is better: twolist or lru (twolist)\n"
 	      "  --sample  pages that auto may simulate with (3072)\n"
 	      "  --epoch   after which auto and region look, ms: a touch takes 1 us, a miss 1 ms (1000)\n"
+	      "  --prefetch who reads pages from swap ahead, in an LRU memory; all: each of them\n"
+	      "  --latency of the swap device for a page, us (100)\n"
+	      "  --depth   pages that it reads and writes at the same time (32)\n"
+	      "  --cpu     of a miss, of the first touch of a page that was read ahead, and of\n"
+	      "            reading a page ahead, us (4,1,2)\n"
+	      "  --touch   a touch takes so long, ns (1000)\n"
 	      "  --format  of TRACE: csv, oracle (libCacheSim's oracleGeneral), truth, log;\n"
 	      "            what it looks like if not given. - is standard input\n"
 	      "  --write   write the trace as csv, oracle or log\n\n"
 	      "policies:\n", f);
 	for (i = 0; policies[i]; i++)
 		fprintf(f, "  %-9s %s\n", policies[i]->name, policies[i]->about);
+	fputs("\nprefetchers:\n", f);
+	for (i = 0; prefetchers[i]; i++)
+		fprintf(f, "  %-9s %s\n", prefetchers[i]->name, prefetchers[i]->about);
 }
 
 static void parse_policies(struct job *job, char *list)
 {
 	char *name;
 
+	job->only_policies = true;
 	job->nr_policies = 0;
 	while ((name = strsep(&list, ","))) {
 		if (!*name)
@@ -66,6 +81,60 @@ static void parse_policies(struct job *job, char *list)
 		if (!job->policy[job->nr_policies++])
 			die(EX_USAGE, "no policy is called %s", name);
 	}
+}
+
+static void parse_prefetchers(struct job *job, char *list)
+{
+	char *name;
+	int i;
+
+	job->only_prefetch = true;
+	job->nr_prefetchers = 0;
+	while ((name = strsep(&list, ","))) {
+		if (!*name)
+			die(EX_USAGE, "--prefetch: the name of one is missing");
+		for (i = 0; prefetchers[i]; i++) {
+			if (strcmp(name, "all") && strcmp(name, prefetchers[i]->name))
+				continue;
+			if (job->nr_prefetchers == MAX_POLICIES)
+				die(EX_USAGE, "too many prefetchers");
+			job->prefetcher[job->nr_prefetchers++] = prefetchers[i];
+		}
+		if (strcmp(name, "all") && !prefetcher_by_name(name))
+			die(EX_USAGE, "no prefetcher is called %s", name);
+	}
+}
+
+/* More than an hour is a mistake. */
+static uint64_t parse_time(const char *text, uint64_t ns)
+{
+	uint64_t value;
+
+	if (!parse_u64(text, &value) || value > 3600 * 1000000000ULL / ns)
+		die(EX_USAGE, "%s: not a time", text);
+	return value * ns;
+}
+
+static void parse_cpu(char *list)
+{
+	uint64_t *const times[] = {
+		&prefetch_options.fault, &prefetch_options.hit, &prefetch_options.page,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 3 && list; i++)
+		*times[i] = parse_time(strsep(&list, ","), 1000);
+	if (i < 3 || list)
+		die(EX_USAGE, "--cpu: three times, as 4,1,2");
+}
+
+static void parse_depth(const char *text)
+{
+	uint64_t depth;
+
+	if (!parse_u64(text, &depth) || !depth || depth > PREFETCH_DEPTHS)
+		die(EX_USAGE, "%s: not a depth from 1 to %u", text, PREFETCH_DEPTHS);
+	prefetch_options.depth = depth;
 }
 
 static void parse_kernel(const char *name)
@@ -119,6 +188,11 @@ static const char *parse(struct job *job, int argc, char **argv)
 		{ "kernel", required_argument, NULL, 'k' },
 		{ "sample", required_argument, NULL, 'm' },
 		{ "epoch", required_argument, NULL, 'e' },
+		{ "prefetch", required_argument, NULL, 'r' },
+		{ "latency", required_argument, NULL, 'l' },
+		{ "depth", required_argument, NULL, 'd' },
+		{ "cpu", required_argument, NULL, 'c' },
+		{ "touch", required_argument, NULL, 'T' },
 		{ "format", required_argument, NULL, 'f' },
 		{ "write", required_argument, NULL, 'w' },
 		{ "output", required_argument, NULL, 'o' },
@@ -130,6 +204,11 @@ static const char *parse(struct job *job, int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
 		switch (c) {
 		case 'p': parse_policies(job, optarg); break;
+		case 'r': parse_prefetchers(job, optarg); break;
+		case 'l': prefetch_options.latency = parse_time(optarg, 1000); break;
+		case 'd': parse_depth(optarg); break;
+		case 'c': parse_cpu(optarg); break;
+		case 'T': prefetch_options.touch = parse_time(optarg, 1); break;
 		case 's': parse_sizes(job, optarg); break;
 		case 'n': job->points = parse_pages(optarg); break;
 		case 'F': trace_filter(parse_pages(optarg)); break;
@@ -147,7 +226,8 @@ static const char *parse(struct job *job, int argc, char **argv)
 		}
 	}
 	if (optind != argc - 1 || (job->write >= 0) != !!job->output ||
-	    (job->write >= 0 && job->only_timed) || job->points > MAX_SIZES) {
+	    (job->write >= 0 && (job->only_timed || job->only_prefetch)) ||
+	    (job->only_policies && job->only_prefetch) || job->points > MAX_SIZES) {
 		usage(stderr);
 		exit(EX_USAGE);
 	}
@@ -166,15 +246,21 @@ static void choose_sizes(struct job *job, uint32_t pages)
 	}
 }
 
-static void print_table(const struct job *job, const struct trace *t)
+static void print_trace(const struct job *job, const struct trace *t)
 {
-	int i, j;
-
 	printf("# %zu touches, %u pages", t->n, t->pages);
 	if (job->only_timed)
 		printf("; timed: %zu touches, %u new pages", t->n - t->begin,
 		       t->pages - trace_known(t));
-	printf("\npages");
+	putchar('\n');
+}
+
+static void print_table(const struct job *job, const struct trace *t)
+{
+	int i, j;
+
+	print_trace(job, t);
+	printf("pages");
 	for (j = 0; j < job->nr_policies; j++)
 		printf(",%s", job->policy[j]->name);
 	putchar('\n');
@@ -185,6 +271,53 @@ static void print_table(const struct job *job, const struct trace *t)
 		putchar('\n');
 		close_stdout();
 	}
+}
+
+/* What of what, per cent; "-" of nothing */
+static void print_share(double part, double all)
+{
+	double share = all ? part * 100 / all : 0;
+
+	if (!all)
+		printf(",-");
+	else
+		/* no "-0.0" */
+		printf(",%.1f", share > -0.05 && share < 0.05 ? 0 : share);
+}
+
+static void print_prefetch(uint32_t size, const struct prefetcher *p,
+			   const struct prefetch_result *r, const struct prefetch_result *none)
+{
+	printf("%u,%s,%zu", size, p->name, none->misses);
+	print_share((double)none->misses - r->misses, none->misses);
+	print_share(r->hits, r->hits + r->unused);
+	print_share(r->soon, r->hits + r->unused);
+	print_share(r->late, r->hits);
+	print_share(r->pollution, none->misses);
+	printf(",%.3f\n", none->ns ? (double)r->ns / none->ns : 1);
+}
+
+static void print_prefetchers(const struct job *job, const struct trace *t)
+{
+	struct layout *l = layout_create(t);
+	bool *missed = sim_alloc(t->n, sizeof(*missed));
+	struct prefetch_result none, r;
+	int i, j;
+
+	print_trace(job, t);
+	puts("pages,prefetch,misses,hidden,precision,soon,late,pollution,time");
+	for (i = 0; i < job->nr_sizes; i++) {
+		prefetch_run(prefetchers[0], job->size[i], l, missed, &none);
+		for (j = 0; j < job->nr_prefetchers; j++) {
+			r = none;
+			if (job->prefetcher[j] != prefetchers[0])
+				prefetch_run(job->prefetcher[j], job->size[i], l, missed, &r);
+			print_prefetch(job->size[i], job->prefetcher[j], &r, &none);
+			close_stdout();
+		}
+	}
+	free(missed);
+	layout_destroy(l);
 }
 
 int main(int argc, char **argv)
@@ -215,7 +348,10 @@ int main(int argc, char **argv)
 	} else {
 		if (!job.nr_sizes)
 			choose_sizes(&job, t.pages);
-		print_table(&job, &t);
+		if (job.only_prefetch)
+			print_prefetchers(&job, &t);
+		else
+			print_table(&job, &t);
 	}
 	trace_free(&t);
 	close_stdout();

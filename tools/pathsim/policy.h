@@ -71,6 +71,9 @@ extern struct sim_options sim_options;
 
 #define NEVER	SIZE_MAX	/* in trace.next */
 
+/* Pages that nobody touches part regions, if there are so many; a region has as many at least. */
+#define SIM_REGION_GAP	256
+
 extern const struct policy lru_policy, mru_policy, clock_policy, twolist_policy, lirs_policy,
 	fixed_policy, region_policy, auto_policy, opt_policy;
 extern const struct policy *const policies[];	/* ends with NULL */

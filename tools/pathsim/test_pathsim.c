@@ -14,6 +14,7 @@
 
 #include "../pathctl/log.h"
 #include "../vpath/truth.h"
+#include "prefetch.h"
 #include "trace.h"
 
 #define MOST	4096U
@@ -656,6 +657,235 @@ static void test_huge(void **state)
 	trace_free(&t);
 }
 
+/* Prefetching */
+
+/* Pages @apart from each other, in a fixed order again and again: 0 for a scattered one. */
+static void make_rounds(struct trace *t, uint32_t pages, uint32_t apart, int rounds, bool write)
+{
+	uint32_t *order = malloc(pages * sizeof(*order)), i, j, other;
+
+	memset(t, 0, sizeof(*t));
+	for (i = 0; i < pages; i++)
+		order[i] = apart ? (uint64_t)i * apart % pages : i;
+	for (i = pages - 1; i && !apart; i--) {
+		j = random_below(i + 1);
+		other = order[i];
+		order[i] = order[j];
+		order[j] = other;
+	}
+	/* all pages are there before the part that counts */
+	for (i = 0; i < pages; i++)
+		trace_add(t, 5000 + i, true);
+	t->begin = t->n;
+	for (; rounds--; )
+		for (i = 0; i < pages; i++)
+			trace_add(t, 5000 + order[i], write);
+	policy_next_uses(t);
+	free(order);
+}
+
+/* Runs the prefetcher and "none"; returns misses that are hidden, in per mille. */
+static int hidden(const struct trace *t, const char *name, uint32_t size,
+		  struct prefetch_result *r)
+{
+	struct layout *l = layout_create(t);
+	bool *missed = calloc(t->n, sizeof(*missed));
+	struct prefetch_result none;
+
+	prefetch_run(prefetchers[0], size, l, missed, &none);
+	prefetch_run(prefetcher_by_name(name), size, l, missed, r);
+	layout_destroy(l);
+	free(missed);
+	assert_true(none.misses);
+	return ((long)none.misses - (long)r->misses) * 1000 / (long)none.misses;
+}
+
+/* Without prefetching there are the misses of LRU, and each waits for the device. */
+static void test_prefetch_none(void **state)
+{
+	const struct prefetch_options was = prefetch_options, *o = &prefetch_options;
+	enum pattern pattern;
+	struct prefetch_result r;
+	uint32_t size;
+	struct layout *l;
+	struct trace t;
+	bool *missed;
+
+	(void)state;
+	prefetch_options.depth = PREFETCH_DEPTHS;
+	for (pattern = 0; pattern < NR_PATTERNS; pattern++) {
+		make(&t, pattern, 300, 5000);
+		missed = calloc(t.n, sizeof(*missed));
+		l = layout_create(&t);
+		for (size = 1; size < 350; size += 58) {
+			prefetch_run(prefetchers[0], size, l, missed, &r);
+			assert_int_equal(r.misses, policy_misses(&lru_policy, size, &t) - t.pages);
+			assert_int_equal(r.ns, t.n * o->touch + r.misses * (o->fault + o->latency));
+			assert_int_equal(r.fetched + r.hits + r.pollution, 0);
+		}
+		layout_destroy(l);
+		free(missed);
+		trace_free(&t);
+	}
+	prefetch_options = was;
+}
+
+/* A device with one place writes a dirty page before it reads another. */
+static void test_prefetch_device(void **state)
+{
+	const struct prefetch_options was = prefetch_options, *o = &prefetch_options;
+	struct prefetch_result r;
+	struct trace t;
+
+	(void)state;
+	prefetch_options.depth = 1;
+	make_rounds(&t, 1000, 1, 4, true);
+	assert_int_equal(hidden(&t, "none", 600, &r), 0);
+	assert_int_equal(r.misses, 4000);
+	/* and those that left memory in the first round, 400, which took no time */
+	assert_in_range(r.ns, 4000 * 2 * o->latency, 4000 * (2 * o->latency + o->fault + o->touch) +
+			400 * o->latency);
+	trace_free(&t);
+	make_rounds(&t, 1000, 1, 4, false);
+	hidden(&t, "none", 600, &r);
+	/* what was written in the first round only is written once */
+	assert_in_range(r.ns, 4000 * o->latency, 4000 * (o->latency + o->fault + o->touch) +
+			1000 * o->latency);
+	trace_free(&t);
+	prefetch_options = was;
+}
+
+static void check_hidden(const struct trace *t, const char *name, int least, int most)
+{
+	struct prefetch_result r;
+	int got = hidden(t, name, 1200, &r);
+
+	if (got < least || got > most)
+		fail_msg("%s: %d per mille are hidden, not %d to %d", name, got, least, most);
+	assert_true(r.soon <= r.hits && r.late <= r.hits);
+	/* some of them may have been fetched in the first round */
+	assert_true(r.hits + r.unused <= r.fetched + 600);
+	if (least > 500)
+		assert_true(r.hits * 10 > (r.hits + r.unused) * 9);
+}
+
+/* What each is good at, and what it cannot know */
+static void test_prefetchers(void **state)
+{
+	struct trace t;
+
+	(void)state;
+	make_rounds(&t, 2048, 1, 10, false);
+	/* one in 8 and one in 9, exactly but for the beginning */
+	check_hidden(&t, "vma", 873, 876);
+	check_hidden(&t, "cluster", 870, 876);
+	check_hidden(&t, "leap", 887, 890);
+	check_hidden(&t, "space", 990, 1000);
+	check_hidden(&t, "ppg", 850, 1000);
+	check_hidden(&t, "auto", 990, 1000);
+	check_hidden(&t, "oracle", 999, 1000);
+	trace_free(&t);
+	make_rounds(&t, 2048, 7, 10, false);
+	check_hidden(&t, "leap", 860, 890);
+	check_hidden(&t, "space", 970, 1000);
+	check_hidden(&t, "auto", 970, 1000);
+	trace_free(&t);
+	make_rounds(&t, 2047, 2046, 10, false);
+	check_hidden(&t, "vma", 868, 876);
+	check_hidden(&t, "leap", 880, 890);
+	check_hidden(&t, "space", 980, 1000);
+	trace_free(&t);
+	/* written pages get slots in the order in which they leave, others keep theirs */
+	make_rounds(&t, 2048, 0, 10, true);
+	check_hidden(&t, "leap", -5, 5);
+	check_hidden(&t, "space", -5, 20);
+	check_hidden(&t, "cluster", 700, 876);
+	check_hidden(&t, "ppg", 800, 900);
+	check_hidden(&t, "auto", 750, 900);
+	check_hidden(&t, "oracle", 999, 1000);
+	trace_free(&t);
+}
+
+/* Whoever knows nothing does no harm, and nobody is better than who knows all. */
+static void test_prefetch_bounds(void **state)
+{
+	enum pattern pattern;
+	struct prefetch_result r, best;
+	struct layout *l;
+	struct trace t;
+	uint64_t none;
+	bool *missed;
+	int i;
+
+	(void)state;
+	for (pattern = 0; pattern < NR_PATTERNS; pattern++) {
+		make(&t, pattern, 3000, 60000);
+		missed = calloc(t.n, sizeof(*missed));
+		l = layout_create(&t);
+		prefetch_run(prefetchers[0], 1800, l, missed, &r);
+		none = r.ns;
+		prefetch_run(prefetcher_by_name("oracle"), 1800, l, missed, &best);
+		assert_true(best.ns <= none);
+		for (i = 1; prefetchers[i]; i++) {
+			prefetch_run(prefetchers[i], 1800, l, missed, &r);
+			assert_true(best.ns <= r.ns);
+			assert_true(r.hits + r.unused <= r.fetched);
+			assert_true(r.soon <= r.hits && r.late <= r.hits);
+			assert_true(r.pollution <= r.misses);
+			if (!strcmp(prefetchers[i]->name, "auto"))
+				assert_true(r.ns < none + none / 100);
+		}
+		layout_destroy(l);
+		free(missed);
+		trace_free(&t);
+	}
+}
+
+/* Pages here and there, of three programs: each is found where it lies, and nothing between. */
+static void test_layout(void **state)
+{
+	const struct mapping *m, *other;
+	struct trace t = { };
+	uint64_t base, address;
+	uint32_t i, page;
+	struct layout *l;
+	int k;
+
+	(void)state;
+	for (k = 0; k < 40; k++) {
+		base = (uint64_t)random_below(3) << 45 | random_below(1 << 20);
+		for (i = random_below(200); i--; )
+			trace_add(&t, base + i * (1 + random_below(k)), false);
+	}
+	l = layout_create(&t);
+	assert_int_equal(l->programs, 3);
+	for (i = 0; i < t.pages; i++) {
+		m = &l->mapping[l->map[i]];
+		address = layout_address(l, i);
+		assert_true(address && address - m->first < m->nr);
+		assert_int_equal(layout_page(l, m, address), i);
+		assert_int_equal(m->program, t.name[i] >> 45);
+		page = layout_page(l, m, address + 1);
+		if (page != NO_PAGE)
+			assert_int_equal(t.name[page], t.name[i] + 1);
+	}
+	for (i = 0; i < l->mappings; i++) {
+		m = &l->mapping[i];
+		other = m + 1;
+		if (i + 1 < l->mappings)
+			assert_true(m->first + m->nr <= other->first);
+		for (page = 0, address = m->first; address - m->first < m->nr; address++)
+			page += layout_page(l, m, address) != NO_PAGE;
+		assert_int_equal(page, m->touched);
+		assert_int_equal(layout_page(l, m, m->first - 1), NO_PAGE);
+		assert_int_equal(layout_page(l, m, m->first + m->nr), NO_PAGE);
+		page = l->page[m->rank];
+		assert_int_equal(m->first % 512, t.name[page] % 512);
+	}
+	layout_destroy(l);
+	trace_free(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -677,6 +907,11 @@ int main(void)
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_contexts),
 		cmocka_unit_test(test_huge),
+		cmocka_unit_test(test_prefetch_none),
+		cmocka_unit_test(test_prefetch_device),
+		cmocka_unit_test(test_prefetchers),
+		cmocka_unit_test(test_prefetch_bounds),
+		cmocka_unit_test(test_layout),
 	};
 
 	return cmocka_run_group_tests_name("pathsim", tests, NULL, NULL);
