@@ -197,14 +197,8 @@ void mmpath_ctx_id_free(u32 id)
 	xa_erase(&mmpath_ctxs, id);
 }
 
-/**
- * mmpath_ctx_in() - tell whether a context is in a domain
- * @ctx: the context
- * @dom: the domain
- *
- * Context: a hint unless ctx->lock is held.
- */
-bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom)
+/* Is @ctx in @dom? A hint unless ctx->lock is held. */
+VISIBLE_IF_KUNIT bool mmpath_ctx_in(const struct mmpath_ctx *ctx, const struct mmpath_domain *dom)
 {
 	int i;
 
@@ -482,7 +476,7 @@ bool mmpath_mmap_trylock(struct mm_struct *mm)
  * End a context. @mm is its mm, with a user, or NULL if the mm is exiting. No hook can be
  * running.
  */
-VISIBLE_IF_KUNIT void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
+static void mmpath_detach(struct mmpath_ctx *ctx, struct mm_struct *mm)
 {
 	const struct mmpath_driver *drv;
 	int i;

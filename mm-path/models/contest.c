@@ -525,19 +525,3 @@ enum mmpath_contestant mmpath_contest_winner(const struct mmpath_contest *c)
 {
 	return c->winner;
 }
-
-/**
- * mmpath_contest_bytes() - return the memory that a contest uses
- * @c: the contest
- *
- * Return: bytes, including all it has allocated.
- */
-size_t mmpath_contest_bytes(const struct mmpath_contest *c)
-{
-	size_t bytes = sizeof(*c) + mmpath_index_bytes(&c->seen);
-	int p;
-
-	for (p = 0; p < NR_MMPATH_SIMS; p++)
-		bytes += mmpath_lirs_bytes(&c->sim[p]) - sizeof(c->sim[p]);
-	return bytes;
-}

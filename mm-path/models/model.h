@@ -75,9 +75,8 @@ static inline u64 mmpath_mul_div(u64 a, u64 b, u64 c)
 	return mul_u64_u64_shr(a, b, 64) < c ? mul_u64_u64_div_u64(a, b, c) : U64_MAX;
 }
 
-/* Returned by mmpath_stack_touch() and mmpath_mru_touch() instead of a distance */
+/* Returned by __mmpath_stack_touch() and __mmpath_mru_touch() instead of a distance */
 #define MMPATH_COLD	(-1)	/* first touch: misses with any memory */
-#define MMPATH_UNSAMPLED (-2)	/* not in the sample: nothing was done */
 #define MMPATH_NOMEM	(-3)	/* allocation failed: the stack is as before */
 
 #define MMPATH_LEVELS	8	/* of the tree: 2^30 entries */
@@ -117,20 +116,6 @@ size_t mmpath_stack_bytes(const struct mmpath_stack *s);
 bool mmpath_stack_bottom(const struct mmpath_stack *s, u64 *page);
 bool mmpath_stack_above(const struct mmpath_stack *s, u64 *page);
 
-/**
- * mmpath_stack_touch() - note the touch of a page
- * @s: the stack
- * @page: its number
- *
- * Return: as __mmpath_stack_touch(), or MMPATH_UNSAMPLED.
- */
-static inline s64 mmpath_stack_touch(struct mmpath_stack *s, u64 page)
-{
-	if (!mmpath_sampled(page, s->shift))
-		return MMPATH_UNSAMPLED;
-	return __mmpath_stack_touch(s, page);
-}
-
 /*
  * mru_stack.c: Mattson's general stack with MRU priority. Always bounded:
  * max_pages > 0.
@@ -156,20 +141,6 @@ int mmpath_mru_move(struct mmpath_mru *s, u64 from, u64 to, u64 nr);
 size_t mmpath_mru_bytes(const struct mmpath_mru *s);
 int mmpath_mru_set_shift(struct mmpath_mru *s, unsigned int shift);
 void mmpath_mru_reset(struct mmpath_mru *s, unsigned int shift);
-
-/**
- * mmpath_mru_touch() - note the touch of a page
- * @s: the stack
- * @page: its number
- *
- * Return: as __mmpath_mru_touch(), or MMPATH_UNSAMPLED.
- */
-static inline s64 mmpath_mru_touch(struct mmpath_mru *s, u64 page)
-{
-	if (!mmpath_sampled(page, s->shift))
-		return MMPATH_UNSAMPLED;
-	return __mmpath_mru_touch(s, page);
-}
 
 /*
  * mrc.c: lambda, the number of misses as a function of memory (thesis 4.2.2),
@@ -502,27 +473,12 @@ static inline unsigned int mmpath_region_shift(const struct mmpath_regions *rs,
 	return region->models ? region->models->lru.shift : rs->params.shift;
 }
 
-/**
- * mmpath_regions_touch() - note the touch of a page
- * @rs: the regions
- * @page: its number
- *
- * Return: the region of the page.
- */
-static inline struct mmpath_region *mmpath_regions_touch(struct mmpath_regions *rs, u64 page)
-{
-	struct mmpath_region *region = mmpath_regions_find(rs, page);
-
-	mmpath_region_touch(rs, region, page, mmpath_rank(page), false);
-	return region;
-}
-
 /*
  * lirs.c: which pages to keep in a memory of a given size. It is LIRS (Jiang and Zhang
  * 2002; thesis 4.3.2), or with other sizes of its sets LRU or MRU.
  */
-#define MMPATH_LIRS_MISS	0	/* what mmpath_lirs_touch() returns, if it does */
-#define MMPATH_LIRS_HIT		1	/* not return MMPATH_UNSAMPLED or MMPATH_NOMEM */
+#define MMPATH_LIRS_MISS	0	/* what __mmpath_lirs_touch() returns, if it */
+#define MMPATH_LIRS_HIT		1	/* does not return MMPATH_NOMEM */
 
 struct mmpath_lirs_list {
 	u32 first, last;
@@ -560,30 +516,6 @@ int mmpath_lirs_move(struct mmpath_lirs *l, u64 from, u64 to, u64 nr);
 int mmpath_lirs_set_shift(struct mmpath_lirs *l, unsigned int shift);
 int mmpath_lirs_refine(struct mmpath_lirs *l, unsigned int shift);
 size_t mmpath_lirs_bytes(const struct mmpath_lirs *l);
-
-/**
- * mmpath_lirs_touch() - note the touch of a page, which is in memory from now on
- * @l: the model
- * @page: its number
- *
- * Return: as __mmpath_lirs_touch(), or MMPATH_UNSAMPLED.
- */
-static inline int mmpath_lirs_touch(struct mmpath_lirs *l, u64 page)
-{
-	return mmpath_sampled(page, l->shift) ? __mmpath_lirs_touch(l, page) : MMPATH_UNSAMPLED;
-}
-
-/**
- * mmpath_lirs_resident() - tell whether a page is in memory
- * @l: the model
- * @page: its number
- *
- * Return: whether it is; false if it is not sampled.
- */
-static inline bool mmpath_lirs_resident(struct mmpath_lirs *l, u64 page)
-{
-	return mmpath_sampled(page, l->shift) && __mmpath_lirs_resident(l, page);
-}
 
 /*
  * contest.c: which policy would miss least? Each policy is simulated in a small memory
@@ -632,20 +564,6 @@ int mmpath_contest_move(struct mmpath_contest *c, u64 from, u64 to, u64 nr);
 int mmpath_contest_set_shift(struct mmpath_contest *c, unsigned int shift);
 void mmpath_contest_close_epoch(struct mmpath_contest *c);
 enum mmpath_contestant mmpath_contest_winner(const struct mmpath_contest *c);
-size_t mmpath_contest_bytes(const struct mmpath_contest *c);
-
-/**
- * mmpath_contest_touch() - note the touch of a page
- * @c: the contest
- * @page: its number
- *
- * Return: as __mmpath_contest_touch(), or MMPATH_UNSAMPLED.
- */
-static inline int mmpath_contest_touch(struct mmpath_contest *c, u64 page)
-{
-	return mmpath_sampled(page, c->seen.shift) ? __mmpath_contest_touch(c, page) :
-						     MMPATH_UNSAMPLED;
-}
 
 /* divide.c: how much memory each cgroup, or each pool, gets (thesis 4.4) */
 #define MMPATH_STEPS		128U	/* most steps that memory is divided into */
@@ -743,19 +661,5 @@ void mmpath_pools_close_region(struct mmpath_pools *ps, u64 key, const struct mm
 void mmpath_pools_close_epoch(struct mmpath_pools *ps);
 u64 mmpath_pool_has(const struct mmpath_pool *pool);
 u64 mmpath_pools_known(const struct mmpath_pools *ps);
-
-/**
- * mmpath_pools_touch() - note the touch of a page, which is in memory from now on
- * @ps: the pools
- * @key: of its region
- * @page: its number
- *
- * Return: as __mmpath_pools_touch(), or MMPATH_UNSAMPLED.
- */
-static inline int mmpath_pools_touch(struct mmpath_pools *ps, u64 key, u64 page)
-{
-	return mmpath_sampled(page, ps->shift) ? __mmpath_pools_touch(ps, key, page) :
-						 MMPATH_UNSAMPLED;
-}
 
 #endif /* _MM_PATH_MODEL_H */

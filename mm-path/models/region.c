@@ -899,7 +899,7 @@ int mmpath_region_touch(struct mmpath_regions *rs, struct mmpath_region *region,
 }
 
 /**
- * mmpath_regions_prefetch() - prefetch what mmpath_regions_touch() will need
+ * mmpath_regions_prefetch() - prefetch what mmpath_region_touch() will need
  * @rs: the regions
  * @page: numbers of the pages to be touched
  * @nr: number of pages; best in batches of MMPATH_PREFETCH

@@ -8,6 +8,7 @@
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
+#include "../models/tests/touch.h"
 #include "../ui/ui.h"
 
 #define KT_LOG	64U

@@ -7,7 +7,7 @@
 #ifndef _TOOLS_BENCH_STACKS_H
 #define _TOOLS_BENCH_STACKS_H
 
-#include "model.h"
+#include "tests/touch.h"
 
 /**
  * struct stack - what all of them have in common

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
 #include "policy.h"
+#include "tests/touch.h"
 
 struct sim_options sim_options = {
 	.kernel = &twolist_policy, .sample = 3072, .epoch = 1000,

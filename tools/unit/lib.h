@@ -6,7 +6,7 @@
 #ifndef _TOOLS_UNIT_LIB_H
 #define _TOOLS_UNIT_LIB_H
 
-#include "model.h"
+#include "tests/touch.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 

@@ -10,6 +10,7 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
+#include "touch.h"
 
 #define KT_PAGES	300
 #define KT_TOUCHES	5000
