@@ -46,9 +46,9 @@
  * epoch adds one if u misses more than LRU by half of the margin; or if, in a round of the
  * program, u has not missed less than LRU by half of the margin. A round is as many misses of
  * LRU as the program has pages. A policy without a gain is not worth its cost. An epoch adds two
- * if u misses half as much again as LRU, and any other epoch subtracts one. At four
- * (DOUBTS_MOST) the kernel's policy takes over. So a wrong guess costs its additional misses for
- * that many epochs.
+ * if u misses half as much again as LRU, and any other epoch subtracts one. At four the kernel's
+ * policy takes over (CONTEST_DOUBTS_MOST). So a wrong guess costs its additional misses for that
+ * many epochs.
  *
  * A policy that takes over must not suffer for what others left in memory. So in its first round
  * an epoch adds doubts only if u misses more. In a loop LIRS misses as often as LRU until the
@@ -72,18 +72,18 @@
 
 #include "model.h"
 
-#define NEEDED_LEAST	4		/* eighths of memory */
-#define NEEDED_MOST	64
-#define DOUBTS_MOST	4		/* epochs */
-#define MARGIN_SHIFT	4		/* 1/16 of the misses of LRU */
-#define ENOUGH_SHIFT	2		/* a quarter of memory */
-#define ENOUGH_SAMPLES	32
-#define ENOUGH_PAGES	256		/* sampled, of memory */
-#define REFINE_EPOCHS	8
-#define ROUND_MOST	4		/* memories */
-#define DECAY_SHIFT	4		/* 1/16 an epoch */
-#define BYTES_PER_PAGE	40		/* of `seen', as of a simulation */
-#define BYTES_AT_LEAST	4096
+#define CONTEST_NEEDED_LEAST	4	/* eighths of memory */
+#define CONTEST_NEEDED_MOST	64
+#define CONTEST_DOUBTS_MOST	4	/* epochs */
+#define CONTEST_MARGIN_SHIFT	4	/* 1/16 of the misses of LRU */
+#define CONTEST_ENOUGH_SHIFT	2	/* a quarter of memory */
+#define CONTEST_ENOUGH_SAMPLES	32
+#define CONTEST_ENOUGH_PAGES	256	/* sampled, of memory */
+#define CONTEST_REFINE_EPOCHS	8
+#define CONTEST_ROUND_MOST	4	/* memories */
+#define CONTEST_DECAY_SHIFT	4	/* 1/16 an epoch */
+#define CONTEST_BYTES_PER_PAGE	40	/* of `seen', as of a simulation */
+#define CONTEST_BYTES_AT_LEAST	4096
 
 /* A page leaves c->seen. Its place is always 1, the number of pages to subtract. */
 static void contest_seen_moved(struct mmpath_index *ix, u32 place, u32 id)
@@ -113,7 +113,7 @@ int mmpath_contest_init(struct mmpath_contest *c, struct mmpath_mem *mem, u32 ma
 		return err;
 	mmpath_index_init(&c->seen, mem, shift, contest_seen_moved);
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
-		c->needed[p] = NEEDED_LEAST;
+		c->needed[p] = CONTEST_NEEDED_LEAST;
 	mmpath_contest_set_size(c, U64_MAX, 0);
 	return 0;
 }
@@ -166,7 +166,7 @@ static void contest_sim_become(struct mmpath_contest *c, struct mmpath_lirs *l,
 /* Give all simulations the same sample, the coarsest. */
 static void contest_align(struct mmpath_contest *c)
 {
-	size_t most = (size_t)c->sim[0].max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
+	size_t most = (size_t)c->sim[0].max_pages * CONTEST_BYTES_PER_PAGE + CONTEST_BYTES_AT_LEAST;
 	unsigned int shift;
 	int p;
 
@@ -196,7 +196,7 @@ static void contest_thin(struct mmpath_contest *c)
 
 	if (c->size == U64_MAX)
 		return;
-	while (shift < MMPATH_MAX_SHIFT && c->size >> shift >= 2 * ENOUGH_PAGES)
+	while (shift < MMPATH_MAX_SHIFT && c->size >> shift >= 2 * CONTEST_ENOUGH_PAGES)
 		shift++;
 	contest_coarsen(c, shift);
 }
@@ -330,7 +330,7 @@ int mmpath_contest_set_shift(struct mmpath_contest *c, unsigned int shift)
 		return -EINVAL;
 	contest_coarsen(c, shift);
 	c->finest = shift;
-	c->refine_in = REFINE_EPOCHS;
+	c->refine_in = CONTEST_REFINE_EPOCHS;
 	return 0;
 }
 
@@ -338,7 +338,7 @@ static void contest_refine(struct mmpath_contest *c)
 {
 	if (!c->refine_in || --c->refine_in)
 		return;
-	if (c->finest >= c->seen.shift || c->size >> c->seen.shift >= ENOUGH_PAGES / 2)
+	if (c->finest >= c->seen.shift || c->size >> c->seen.shift >= CONTEST_ENOUGH_PAGES / 2)
 		return;
 	mmpath_contest_reset(c, c->finest);
 	contest_thin(c);
@@ -347,13 +347,13 @@ static void contest_refine(struct mmpath_contest *c)
 /* Does the policy in use miss often enough to matter? */
 static bool contest_enough_misses(const struct mmpath_contest *c)
 {
-	return c->misses[MMPATH_POLICY_USED] >= c->size >> ENOUGH_SHIFT;
+	return c->misses[MMPATH_POLICY_USED] >= c->size >> CONTEST_ENOUGH_SHIFT;
 }
 
 /* Does it miss in enough sampled pages to rule out chance? */
 static bool contest_enough_samples(const struct mmpath_contest *c)
 {
-	return c->misses[MMPATH_POLICY_USED] >> c->seen.shift >= ENOUGH_SAMPLES;
+	return c->misses[MMPATH_POLICY_USED] >> c->seen.shift >= CONTEST_ENOUGH_SAMPLES;
 }
 
 /*
@@ -370,7 +370,7 @@ static u64 contest_misses_used(const struct mmpath_contest *c)
 /* The length of a round: as many misses of LRU as the program has pages, one pass of a loop. */
 static u64 contest_round_misses(const struct mmpath_contest *c)
 {
-	return clamp((u64)c->nr_seen << c->seen.shift, c->size, ROUND_MOST * c->size);
+	return clamp((u64)c->nr_seen << c->seen.shift, c->size, CONTEST_ROUND_MOST * c->size);
 }
 
 /* Has the policy in use had a round to recover from what others left in memory? */
@@ -398,10 +398,10 @@ static bool contest_kernel_does(const struct mmpath_contest *c)
 {
 	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
 
-	if (used > lru + (lru >> MARGIN_SHIFT) / 2)
+	if (used > lru + (lru >> CONTEST_MARGIN_SHIFT) / 2)
 		return true;
 	return contest_is_settled(c) &&
-	       c->round_used + (c->round_lru >> MARGIN_SHIFT) / 2 > c->round_lru;
+	       c->round_used + (c->round_lru >> CONTEST_MARGIN_SHIFT) / 2 > c->round_lru;
 }
 
 /* How many doubts does this epoch add, for the kernel's policy? */
@@ -431,7 +431,7 @@ static bool contest_is_candidate(const struct mmpath_contest *c, enum mmpath_con
 
 static void contest_count_lead(struct mmpath_contest *c, enum mmpath_contestant p)
 {
-	u64 margin = c->last[MMPATH_POLICY_KERNEL] >> MARGIN_SHIFT;
+	u64 margin = c->last[MMPATH_POLICY_KERNEL] >> CONTEST_MARGIN_SHIFT;
 	u64 ahead = c->lead[p] + contest_misses_used(c), behind = c->last[p] + margin;
 
 	c->lead[p] = contest_is_candidate(c, p) && contest_is_settled(c) && ahead > behind ?
@@ -440,15 +440,15 @@ static void contest_count_lead(struct mmpath_contest *c, enum mmpath_contestant 
 
 static u64 contest_lead_needed(const struct mmpath_contest *c, enum mmpath_contestant p)
 {
-	u64 chance = (u64)ENOUGH_SAMPLES << c->seen.shift;
+	u64 chance = (u64)CONTEST_ENOUGH_SAMPLES << c->seen.shift;
 
-	return max(c->size / 8, chance / NEEDED_LEAST) * c->needed[p];
+	return max(c->size / 8, chance / CONTEST_NEEDED_LEAST) * c->needed[p];
 }
 
 static bool contest_takes_over(const struct mmpath_contest *c, enum mmpath_contestant p)
 {
 	if (p == MMPATH_POLICY_KERNEL)
-		return c->doubts >= DOUBTS_MOST;
+		return c->doubts >= CONTEST_DOUBTS_MOST;
 	/* the lead may be old: a smaller memory, or a finer sample, needs less now */
 	return c->lead[p] > contest_lead_needed(c, p) && c->last[p] < contest_misses_used(c);
 }
@@ -469,7 +469,7 @@ static void contest_switch(struct mmpath_contest *c, enum mmpath_contestant p)
 	unsigned int *needed = &c->needed[c->winner];
 
 	if (p == MMPATH_POLICY_KERNEL)
-		*needed = min(2 * *needed, (unsigned int)NEEDED_MOST);
+		*needed = min(2 * *needed, (unsigned int)CONTEST_NEEDED_MOST);
 	c->winner = p;
 	contest_begin_round(c);
 	c->switches++;
@@ -484,7 +484,7 @@ static void contest_compare(struct mmpath_contest *c)
 	int p;
 
 	contest_count_round(c);
-	if (contest_is_settled(c) && !contest_doubt(c) && c->needed[used] > NEEDED_LEAST)
+	if (contest_is_settled(c) && !contest_doubt(c) && c->needed[used] > CONTEST_NEEDED_LEAST)
 		c->needed[used]--;
 	contest_count_doubts(c);
 	for (p = 0; p < NR_MMPATH_POLICIES; p++)
@@ -505,7 +505,7 @@ void mmpath_contest_close_epoch(struct mmpath_contest *c)
 	contest_refine(c);
 	if (!contest_enough_misses(c)) {
 		for (p = 0; p < NR_MMPATH_SIMS; p++)
-			c->misses[p] -= c->misses[p] >> DECAY_SHIFT;
+			c->misses[p] -= c->misses[p] >> CONTEST_DECAY_SHIFT;
 		return;
 	}
 	if (!contest_enough_samples(c))

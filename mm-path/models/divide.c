@@ -38,10 +38,10 @@
 
 #include "model.h"
 
-#define GAIN_SHIFT	4	/* a plan must save 1/16 of the misses */
-#define LEAST_GAIN	16	/* and this many misses, at weight 100 */
-#define EXCHANGES	2	/* most exchanges for a plan, for each share */
-#define US_PER_SEC	1000000ULL
+#define DIVIDE_GAIN_SHIFT	4	/* a plan must save 1/16 of the misses */
+#define DIVIDE_LEAST_GAIN	16	/* and this many misses, at weight 100 */
+#define DIVIDE_EXCHANGES	2	/* most exchanges for a plan, for each share */
+#define US_PER_SEC		1000000ULL
 
 static u64 divide_weighted(const struct mmpath_share *s, u32 steps)
 {
@@ -351,7 +351,7 @@ static void divide_try_exchange(struct mmpath_share *const *shares, unsigned int
 
 static void divide_plan_throughput(struct mmpath_share *const *shares, unsigned int nr, u32 total)
 {
-	unsigned int times = EXCHANGES * nr;
+	unsigned int times = DIVIDE_EXCHANGES * nr;
 	struct divide_exchange best;
 	u32 k;
 
@@ -538,10 +538,10 @@ static bool divide_is_worth(struct mmpath_share *const *shares, unsigned int nr,
 	if (mode == MMPATH_BALANCE_FAIR) {
 		is = divide_highest_rate(shares, nr, divide_steps_of);
 		then = divide_highest_rate(shares, nr, divide_plan_of);
-		return is > then + (is >> GAIN_SHIFT);
+		return is > then + (is >> DIVIDE_GAIN_SHIFT);
 	}
-	return is > then + LEAST_GAIN * 100 &&
-	       is > then + (divide_takers_misses(shares, nr) >> GAIN_SHIFT);
+	return is > then + DIVIDE_LEAST_GAIN * 100 &&
+	       is > then + (divide_takers_misses(shares, nr) >> DIVIDE_GAIN_SHIFT);
 }
 
 /* The share that is furthest above its plan, or below it. */

@@ -43,8 +43,8 @@
 
 #define VEC_FIRST_BYTES		64
 #define VEC_FIRST_LEAVES	2
-#define HEAD_ORDER		2
-#define ANCHOR			(1ULL << 63)	/* in the number of a chunk */
+#define INDEX_HEAD_ORDER	2
+#define INDEX_ANCHOR		(1ULL << 63)	/* in the number of a chunk */
 
 static int vec_grow_first(struct mmpath_vec *v, struct mmpath_mem *mem)
 {
@@ -178,7 +178,7 @@ size_t mmpath_vec_bytes(const struct mmpath_vec *v)
 
 static u32 *index_head_at(const struct mmpath_index *ix, u32 bucket)
 {
-	return mmpath_vec_at(&ix->heads, bucket, HEAD_ORDER);
+	return mmpath_vec_at(&ix->heads, bucket, INDEX_HEAD_ORDER);
 }
 
 static u32 index_bucket_of(const struct mmpath_index *ix, u64 number)
@@ -288,7 +288,7 @@ static void index_chunk_number_put(struct mmpath_index *ix, u32 chunk)
 
 static u64 index_anchor_number(const struct mmpath_index *ix, u64 number)
 {
-	return ANCHOR | number >> (MMPATH_VPN_BITS - MMPATH_CHUNK_SHIFT - ix->shift);
+	return INDEX_ANCHOR | number >> (MMPATH_VPN_BITS - MMPATH_CHUNK_SHIFT - ix->shift);
 }
 
 /* Find the anchor of the context that has chunk @number. 0: the context has no chunks. */
@@ -416,7 +416,7 @@ void mmpath_index_init(struct mmpath_index *ix, struct mmpath_mem *mem,
 	ix->moved = moved;
 	ix->shift = shift;
 	ix->chunks.order = MMPATH_CHUNK_ORDER;
-	ix->heads.order = HEAD_ORDER;
+	ix->heads.order = INDEX_HEAD_ORDER;
 }
 
 /**

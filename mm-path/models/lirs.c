@@ -65,12 +65,13 @@
 
 #include "model.h"
 
-#define NODE_ORDER	5
-#define PER_LEAF	(1U << (MMPATH_LEAF_SHIFT - NODE_ORDER))
-#define BYTES_PER_PAGE	40
-#define BYTES_AT_LEAST	4096
+#define LIRS_NODE_ORDER		5
+#define LIRS_PER_LEAF		(1U << (MMPATH_LEAF_SHIFT - LIRS_NODE_ORDER))
+#define LIRS_BYTES_PER_PAGE	40
+#define LIRS_BYTES_AT_LEAST	4096
 
-enum { LINK_STACK, LINK_QUEUE, NR_LINKS };	/* no ghost is in Q: they share a link */
+/* no ghost is in Q: they share a link */
+enum { LIRS_LINK_STACK, LIRS_LINK_QUEUE, LIRS_NR_LINKS };
 
 enum lirs_kind { FREE, LIR, HIR, GHOST };
 
@@ -80,12 +81,12 @@ struct lirs_node {
 	bool stacked;			/* on S */
 	struct {
 		u32 next, prev;		/* 0: the head of the list */
-	} link[NR_LINKS];
+	} link[LIRS_NR_LINKS];
 };
 
 static struct lirs_node *lirs_node_at(const struct mmpath_lirs *l, u32 place)
 {
-	return mmpath_vec_at(&l->nodes, place, NODE_ORDER);
+	return mmpath_vec_at(&l->nodes, place, LIRS_NODE_ORDER);
 }
 
 static u32 *lirs_next_of(struct mmpath_lirs *l, struct mmpath_lirs_list *list, u32 place)
@@ -298,12 +299,12 @@ static void lirs_node_move(struct mmpath_lirs *l, u32 from, u32 to)
 	lirs_node_at(l, from)->kind = FREE;
 	*mmpath_index_at(&l->index, node->id) = to;
 	if (node->stacked)
-		lirs_list_join(l, &l->stack, node->link[LINK_STACK].prev, to,
-			       node->link[LINK_STACK].next);
+		lirs_list_join(l, &l->stack, node->link[LIRS_LINK_STACK].prev, to,
+			       node->link[LIRS_LINK_STACK].next);
 	list = lirs_list_of(l, node->kind);
 	if (list)
-		lirs_list_join(l, list, node->link[LINK_QUEUE].prev, to,
-			       node->link[LINK_QUEUE].next);
+		lirs_list_join(l, list, node->link[LIRS_LINK_QUEUE].prev, to,
+			       node->link[LIRS_LINK_QUEUE].next);
 }
 
 /* If most nodes are free, close the gaps, and free memory. */
@@ -311,7 +312,7 @@ static void lirs_trim(struct mmpath_lirs *l)
 {
 	u32 to, from = l->top_node, nr = lirs_nr_nodes(l);
 
-	if (l->top_node <= 2 * (u64)nr + PER_LEAF)
+	if (l->top_node <= 2 * (u64)nr + LIRS_PER_LEAF)
 		return;
 	for (to = 1; to <= nr; to++) {
 		if (lirs_node_at(l, to)->kind != FREE)
@@ -322,7 +323,7 @@ static void lirs_trim(struct mmpath_lirs *l)
 	}
 	l->top_node = nr;
 	l->free_node = 0;
-	while (l->nodes.nr > nr + 2 * PER_LEAF)
+	while (l->nodes.nr > nr + 2 * LIRS_PER_LEAF)
 		mmpath_vec_shrink(&l->nodes, l->mem);
 }
 
@@ -344,10 +345,11 @@ static void lirs_coarsen(struct mmpath_lirs *l)
 
 static bool lirs_over_limit(const struct mmpath_lirs *l)
 {
+	size_t most = (size_t)l->max_pages * LIRS_BYTES_PER_PAGE + LIRS_BYTES_AT_LEAST;
+
 	if (l->shift == MMPATH_MAX_SHIFT)
 		return false;
-	return lirs_nr_nodes(l) > l->max_pages ||
-	       mmpath_lirs_bytes(l) > (size_t)l->max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
+	return lirs_nr_nodes(l) > l->max_pages || mmpath_lirs_bytes(l) > most;
 }
 
 static void lirs_limit(struct mmpath_lirs *l)
@@ -382,7 +384,7 @@ static void lirs_moved(struct mmpath_index *ix, u32 place, u32 id)
 int mmpath_lirs_init(struct mmpath_lirs *l, struct mmpath_mem *mem, u32 max_pages,
 		     unsigned int shift)
 {
-	BUILD_BUG_ON(sizeof(struct lirs_node) > 1 << NODE_ORDER);
+	BUILD_BUG_ON(sizeof(struct lirs_node) > 1 << LIRS_NODE_ORDER);
 	memset(l, 0, sizeof(*l));
 	if (!max_pages || shift > MMPATH_MAX_SHIFT)
 		return -EINVAL;
@@ -390,10 +392,10 @@ int mmpath_lirs_init(struct mmpath_lirs *l, struct mmpath_mem *mem, u32 max_page
 	l->max_pages = max_pages;
 	l->shift = shift;
 	l->size = U64_MAX;
-	l->nodes.order = NODE_ORDER;
-	l->stack.link = LINK_STACK;
-	l->queue.link = LINK_QUEUE;
-	l->ghosts.link = LINK_QUEUE;
+	l->nodes.order = LIRS_NODE_ORDER;
+	l->stack.link = LIRS_LINK_STACK;
+	l->queue.link = LIRS_LINK_QUEUE;
+	l->ghosts.link = LIRS_LINK_QUEUE;
 	mmpath_index_init(&l->index, mem, shift, lirs_moved);
 	return 0;
 }

@@ -81,53 +81,53 @@
 
 #include "model.h"
 
-#define ID_ORDER	2		/* u32 */
-#define LIVE_ORDER	3		/* u64 */
-#define NODE_ORDER	5		/* struct stack_node */
-#define FANOUT_SHIFT	3
-#define FANOUT		8U
-#define MAX_ENTRIES	(64U << FANOUT_SHIFT * MMPATH_LEVELS)
-#define SWEEP_EVERY	8		/* touches for each 64 entries swept */
-#define TRIM_EVERY	512
-#define SMALL_LOG	64
-#define LEAF_IDS	(1U << (MMPATH_LEAF_SHIFT - ID_ORDER))
-#define BYTES_PER_PAGE	16
-#define BYTES_AT_LEAST	4096
-#define PREFETCH_FROM	(1U << 17)	/* pages; smaller stacks are in the cache */
+#define STACK_ID_ORDER		2		/* u32 */
+#define STACK_LIVE_ORDER	3		/* u64 */
+#define STACK_NODE_ORDER	5		/* struct stack_node */
+#define STACK_FANOUT_SHIFT	3
+#define STACK_FANOUT		8U
+#define STACK_MAX_ENTRIES	(64U << STACK_FANOUT_SHIFT * MMPATH_LEVELS)
+#define STACK_SWEEP_EVERY	8		/* touches for each 64 entries swept */
+#define STACK_TRIM_EVERY	512
+#define STACK_SMALL_LOG		64
+#define STACK_LEAF_IDS		(1U << (MMPATH_LEAF_SHIFT - STACK_ID_ORDER))
+#define STACK_BYTES_PER_PAGE	16
+#define STACK_BYTES_AT_LEAST	4096
+#define STACK_PREFETCH_FROM	(1U << 17)	/* pages; smaller stacks are in the cache */
 
 /* Prefix sums: the one of child k is in half k % 2 of pair[k / 2]. */
 struct stack_node {
-	u64 pair[FANOUT / 2];
+	u64 pair[STACK_FANOUT / 2];
 };
 
-#define HIGH	BIT_ULL(32)
-#define BOTH	(HIGH | 1)
+#define STACK_HIGH	BIT_ULL(32)
+#define STACK_BOTH	(STACK_HIGH | 1)
 
 /* Row k has a 1 in the prefix sums of all children after k. */
-static const struct stack_node after[FANOUT] = {
-	{ { HIGH, BOTH, BOTH, BOTH } },
-	{ { 0,	  BOTH, BOTH, BOTH } },
-	{ { 0,	  HIGH, BOTH, BOTH } },
-	{ { 0,	  0,	BOTH, BOTH } },
-	{ { 0,	  0,	HIGH, BOTH } },
-	{ { 0,	  0,	0,    BOTH } },
-	{ { 0,	  0,	0,    HIGH } },
-	{ { 0,	  0,	0,    0	   } },
+static const struct stack_node after[STACK_FANOUT] = {
+	{ { STACK_HIGH,	STACK_BOTH, STACK_BOTH,	STACK_BOTH } },
+	{ { 0,		STACK_BOTH, STACK_BOTH,	STACK_BOTH } },
+	{ { 0,		STACK_HIGH, STACK_BOTH,	STACK_BOTH } },
+	{ { 0,		0,	    STACK_BOTH,	STACK_BOTH } },
+	{ { 0,		0,	    STACK_HIGH,	STACK_BOTH } },
+	{ { 0,		0,	    0,		STACK_BOTH } },
+	{ { 0,		0,	    0,		STACK_HIGH } },
+	{ { 0,		0,	    0,		0	   } },
 };
 
 static u32 *stack_id_at(const struct mmpath_stack *s, u32 pos)
 {
-	return mmpath_vec_at(&s->ids, pos, ID_ORDER);
+	return mmpath_vec_at(&s->ids, pos, STACK_ID_ORDER);
 }
 
 static u64 *stack_live_at(const struct mmpath_stack *s, u32 word)
 {
-	return mmpath_vec_at(&s->live, word, LIVE_ORDER);
+	return mmpath_vec_at(&s->live, word, STACK_LIVE_ORDER);
 }
 
 static struct stack_node *stack_node_at(const struct mmpath_stack *s, u32 level, u32 i)
 {
-	return mmpath_vec_at(&s->tree[level], i, NODE_ORDER);
+	return mmpath_vec_at(&s->tree[level], i, STACK_NODE_ORDER);
 }
 
 /* Add @nr entries to child @child. A negative @nr is given as its two's complement. */
@@ -146,8 +146,9 @@ static void stack_tree_add(struct mmpath_stack *s, u32 word, s32 nr)
 	u32 level;
 
 	for (level = 0; level < s->levels; level++) {
-		stack_node_add(stack_node_at(s, level, word / FANOUT), word % FANOUT, (s64)nr);
-		word /= FANOUT;
+		stack_node_add(stack_node_at(s, level, word / STACK_FANOUT),
+			       word % STACK_FANOUT, (s64)nr);
+		word /= STACK_FANOUT;
 	}
 }
 
@@ -169,8 +170,8 @@ static u32 stack_tree_climb(struct mmpath_stack *s, u32 word, u64 mask)
 	struct stack_node *node;
 
 	for (level = 0; level < s->levels; level++) {
-		child = word % FANOUT;
-		word /= FANOUT;
+		child = word % STACK_FANOUT;
+		word /= STACK_FANOUT;
 		node = stack_node_at(s, level, word);
 		sum += node->pair[child / 2] >> child % 2 * 32;
 		stack_node_kill(node, child, mask);
@@ -184,7 +185,7 @@ static void stack_log_measure(struct mmpath_stack *s)
 	u32 level, shift = 6;
 
 	for (level = 0; level < s->levels; level++) {
-		shift += FANOUT_SHIFT;
+		shift += STACK_FANOUT_SHIFT;
 		room = min(room, (u64)s->tree[level].nr << shift);
 	}
 	s->room = min(room, 1ULL << shift);
@@ -193,12 +194,12 @@ static void stack_log_measure(struct mmpath_stack *s)
 /* Make room for another word. A new root has the old one as its first child. */
 static int stack_tree_grow(struct mmpath_stack *s, u32 word)
 {
-	bool new_root = word >> FANOUT_SHIFT * s->levels;
+	bool new_root = word >> STACK_FANOUT_SHIFT * s->levels;
 	u32 level;
 	int err = 0;
 
 	for (level = 0; level < s->levels + new_root; level++) {
-		word /= FANOUT;
+		word /= STACK_FANOUT;
 		while (!err && s->tree[level].nr <= word)
 			err = mmpath_vec_grow(&s->tree[level], s->mem);
 	}
@@ -215,7 +216,7 @@ static int stack_log_grow(struct mmpath_stack *s)
 	u32 word = s->head / 64;
 	int err = 0;
 
-	if (s->head >= MAX_ENTRIES)
+	if (s->head >= STACK_MAX_ENTRIES)
 		return -ENOMEM;
 	if (s->live.nr <= word)
 		err = mmpath_vec_grow(&s->live, s->mem);
@@ -233,7 +234,7 @@ static void stack_log_trim(struct mmpath_stack *s)
 	u32 need = max_t(u64, s->head, 2 * (u64)s->nr_pages);
 	int i;
 
-	for (i = 0; i < 2 && s->ids.nr / 5 * 4 > need + 2 * LEAF_IDS; i++)
+	for (i = 0; i < 2 && s->ids.nr / 5 * 4 > need + 2 * STACK_LEAF_IDS; i++)
 		mmpath_vec_shrink(&s->ids, s->mem);
 	stack_log_measure(s);
 }
@@ -248,7 +249,7 @@ static void stack_log_append(struct mmpath_stack *s, u32 id)
 	if (++s->head % 64)
 		return;
 	stack_tree_add(s, s->head / 64 - 1, hweight64(*live));
-	if (!(s->head % TRIM_EVERY))
+	if (!(s->head % STACK_TRIM_EVERY))
 		stack_log_trim(s);
 }
 
@@ -342,15 +343,15 @@ static void stack_sweep_prefetch(const struct mmpath_stack *s)
 /* Are enough entries dead for a sweep to be worth it? */
 static bool stack_sweep_due(const struct mmpath_stack *s)
 {
-	if (s->head >= 2 * (u64)s->nr_pages + SMALL_LOG)
+	if (s->head >= 2 * (u64)s->nr_pages + STACK_SMALL_LOG)
 		return true;
-	return s->ids.nr <= 8 * LEAF_IDS && s->head >= s->ids.nr / 8 * 7 &&
+	return s->ids.nr <= 8 * STACK_LEAF_IDS && s->head >= s->ids.nr / 8 * 7 &&
 	       s->head / 11 * 8 >= s->nr_pages;
 }
 
 static void stack_sweep_some(struct mmpath_stack *s)
 {
-	if (s->head % SWEEP_EVERY)
+	if (s->head % STACK_SWEEP_EVERY)
 		return;
 	if (!s->sweeping) {
 		if (stack_sweep_due(s))
@@ -408,17 +409,17 @@ int mmpath_stack_init(struct mmpath_stack *s, struct mmpath_mem *mem,
 {
 	u32 level;
 
-	BUILD_BUG_ON(sizeof(struct stack_node) != 1 << NODE_ORDER);
+	BUILD_BUG_ON(sizeof(struct stack_node) != 1 << STACK_NODE_ORDER);
 	memset(s, 0, sizeof(*s));
 	if (shift > MMPATH_MAX_SHIFT)
 		return -EINVAL;
 	s->mem = mem;
 	s->shift = shift;
 	s->max_pages = max_pages;
-	s->ids.order = ID_ORDER;
-	s->live.order = LIVE_ORDER;
+	s->ids.order = STACK_ID_ORDER;
+	s->live.order = STACK_LIVE_ORDER;
 	for (level = 0; level < MMPATH_LEVELS; level++)
-		s->tree[level].order = NODE_ORDER;
+		s->tree[level].order = STACK_NODE_ORDER;
 	mmpath_index_init(&s->index, mem, shift, stack_moved);
 	return 0;
 }
@@ -459,7 +460,7 @@ static bool stack_over_limit(const struct mmpath_stack *s)
 	if (!s->max_pages || s->shift == MMPATH_MAX_SHIFT)
 		return false;
 	return s->nr_pages > s->max_pages ||
-	       mmpath_stack_bytes(s) > s->max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
+	       mmpath_stack_bytes(s) > s->max_pages * STACK_BYTES_PER_PAGE + STACK_BYTES_AT_LEAST;
 }
 
 static void stack_coarsen(struct mmpath_stack *s)
@@ -544,7 +545,7 @@ void mmpath_stack_prefetch(const struct mmpath_stack *s, const u64 *page, unsign
 {
 	u32 *place[MMPATH_PREFETCH], id, i, found = 0;
 
-	if (s->nr_pages < PREFETCH_FROM)
+	if (s->nr_pages < STACK_PREFETCH_FROM)
 		return;
 	for (i = 0; i < nr && i < MMPATH_PREFETCH; i++) {
 		if (!mmpath_sampled(page[i], s->shift))
@@ -560,7 +561,7 @@ void mmpath_stack_prefetch(const struct mmpath_stack *s, const u64 *page, unsign
 			continue;
 		prefetchw(stack_live_at(s, (*place[i] - 1) / 64));
 		if (s->levels)
-			prefetchw(stack_node_at(s, 0, (*place[i] - 1) / 64 / FANOUT));
+			prefetchw(stack_node_at(s, 0, (*place[i] - 1) / 64 / STACK_FANOUT));
 	}
 }
 

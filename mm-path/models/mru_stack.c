@@ -30,13 +30,13 @@
 
 #include "model.h"
 
-#define ID_ORDER	2
-#define BYTES_PER_PAGE	16
-#define BYTES_AT_LEAST	4096
+#define MRU_ID_ORDER		2
+#define MRU_BYTES_PER_PAGE	16
+#define MRU_BYTES_AT_LEAST	4096
 
 static u32 *mru_id_at(const struct mmpath_mru *s, u32 depth)
 {
-	return mmpath_vec_at(&s->ids, depth, ID_ORDER);
+	return mmpath_vec_at(&s->ids, depth, MRU_ID_ORDER);
 }
 
 /* Put a page at @depth. The index has depth + 1, because 0 means none. */
@@ -107,7 +107,7 @@ int mmpath_mru_init(struct mmpath_mru *s, struct mmpath_mem *mem,
 	s->mem = mem;
 	s->max_pages = max_pages;
 	s->shift = shift;
-	s->ids.order = ID_ORDER;
+	s->ids.order = MRU_ID_ORDER;
 	mmpath_index_init(&s->index, mem, shift, mru_moved);
 	return 0;
 }
@@ -141,7 +141,7 @@ static bool mru_over_limit(const struct mmpath_mru *s)
 	if (s->shift == MMPATH_MAX_SHIFT)
 		return false;
 	return s->nr_pages > s->max_pages ||
-	       mmpath_mru_bytes(s) > (size_t)s->max_pages * BYTES_PER_PAGE + BYTES_AT_LEAST;
+	       mmpath_mru_bytes(s) > (size_t)s->max_pages * MRU_BYTES_PER_PAGE + MRU_BYTES_AT_LEAST;
 }
 
 /* Add a new page at the top. The page that was there goes to the bottom. */

@@ -47,11 +47,11 @@
 
 #include "model.h"
 
-#define SCORE_MOST	4
-#define MARGIN_SHIFT	4		/* 1/16 of the misses of LRU */
-#define ENOUGH_SHIFT	4		/* 1/16 of the pages that a region has */
-#define ENOUGH_SAMPLES	8
-#define MOVES		8U		/* steps to move in an epoch, of MMPATH_STEPS */
+#define POOLS_SCORE_MOST	4
+#define POOLS_MARGIN_SHIFT	4	/* 1/16 of the misses of LRU */
+#define POOLS_ENOUGH_SHIFT	4	/* 1/16 of the pages that a region has */
+#define POOLS_ENOUGH_SAMPLES	8
+#define POOLS_MOVES		8U	/* steps to move in an epoch, of MMPATH_STEPS */
 
 /**
  * mmpath_pool_has() - return how many pages of a pool are known to be in memory
@@ -381,7 +381,7 @@ void mmpath_pools_set_size(struct mmpath_pools *ps, u64 pages, u64 pab_pages)
 /* Are there enough misses to matter, and to rule out chance? */
 static bool pools_enough_misses(const struct mmpath_pools *ps, u64 misses, u64 has)
 {
-	return misses >= has >> ENOUGH_SHIFT && misses >> ps->shift >= ENOUGH_SAMPLES;
+	return misses >= has >> POOLS_ENOUGH_SHIFT && misses >> ps->shift >= POOLS_ENOUGH_SAMPLES;
 }
 
 /* Choose LRU or MRU for a pool, at its target, or at what it has if that is less. */
@@ -395,11 +395,11 @@ static void pool_choose(struct mmpath_pools *ps, struct mmpath_pool *pool,
 
 	if (!pools_enough_misses(ps, max(by_lru, by_mru), has))
 		return;
-	if (by_mru + (by_lru >> MARGIN_SHIFT) < by_lru)
-		pool->score = min(pool->score + 1, SCORE_MOST);
+	if (by_mru + (by_lru >> POOLS_MARGIN_SHIFT) < by_lru)
+		pool->score = min(pool->score + 1, POOLS_SCORE_MOST);
 	else
 		pool->score = max(pool->score - 1, 0);
-	if (pool->score == SCORE_MOST)
+	if (pool->score == POOLS_SCORE_MOST)
 		pool->mru = true;
 	else if (!pool->score)
 		pool->mru = false;
@@ -477,7 +477,7 @@ void mmpath_pools_close_epoch(struct mmpath_pools *ps)
 		shares[nr++] = &pool->share;
 	}
 	mmpath_divide(shares, nr, MMPATH_BALANCE_THROUGHPUT,
-		      div64_u64(ps->size, ps->step), MOVES);
+		      div64_u64(ps->size, ps->step), POOLS_MOVES);
 	list_for_each_entry(pool, &ps->list, node) {
 		pool->target = pool->share.steps * ps->step;
 		pool->closed = false;
