@@ -13,6 +13,7 @@ struct events {
 	struct mmpath_foresee f;
 	struct test_mem tm;
 	unsigned int room, nr;		/* nr: pages that the last event fetches */
+	u64 in_swap;
 	u64 fetch[MMPATH_FORESEE_MOST];
 };
 
@@ -29,6 +30,7 @@ static void events_init(struct events *s, enum mmpath_foresee_mode mode)
 	test_mem_init(&s->tm);
 	mmpath_foresee_init(&s->f, &s->tm.mem, mode, 1000000);
 	s->room = MMPATH_FORESEE_MOST;
+	s->in_swap = 1000000;
 }
 
 static void events_end(struct events *s)
@@ -42,7 +44,8 @@ static unsigned int event(struct events *s, u64 mapping, u64 page, bool miss)
 {
 	const struct mmpath_foresee_event e = {
 		.page = (1 + mapping) * MAPPING + page, .first = (1 + mapping) * MAPPING,
-		.nr = MAPPING, .miss = miss, .room = s->room, .swapped = all_swapped,
+		.nr = MAPPING, .miss = miss, .room = s->room,
+		.in_swap = s->in_swap, .swapped = all_swapped,
 	};
 	unsigned int i;
 
@@ -151,7 +154,10 @@ static void test_outcomes(void **state)
 	event(&s, 0, 2, true);
 	assert_same(s.f.wrong, 1);
 	assert_same(s.f.nr_unsettled, nr - 2);
-	for (i = 0; i < 280; i++)
+	for (i = 0; i < 240; i++)
+		event(&s, 1, 0, true);
+	assert_same(s.f.wrong, 1);
+	for (i = 0; i < 30; i++)
 		event(&s, 1, 0, true);
 	assert_same(s.f.right, 1);
 	assert_same(s.f.wrong, nr - 1);
@@ -160,6 +166,27 @@ static void test_outcomes(void **state)
 	event(&s, 0, 3, false);
 	assert_same(s.f.right, 1);
 	assert_same(s.f.wrong, nr - 1);
+	events_end(&s);
+}
+
+/* Of few pages in swap, a random one is used soon: it must be sooner to be right. */
+static void test_few_pages(void **state)
+{
+	struct events s;
+	unsigned int nr;
+	int i;
+
+	(void)state;
+	events_init(&s, MMPATH_PREFETCH_SPACE);
+	s.in_swap = 100;
+	nr = event(&s, 0, 0, true);
+	s.room = 0;
+	for (i = 0; i < 20; i++)
+		event(&s, 1, 0, true);
+	assert_same(s.f.wrong, 0);
+	for (i = 0; i < 30; i++)
+		event(&s, 1, 0, true);
+	assert_same(s.f.wrong, nr);
 	events_end(&s);
 }
 
@@ -183,7 +210,6 @@ static void test_pool(void **state)
 	for (i = 0; i < 300; i++)
 		event(&s, 200, 0, true);
 	assert_same(s.f.pool_percent, 2);
-	s.room = 16;
 	for (i = 0; i < MAPPING; i++) {
 		was = s.f.pool_percent;
 		event(&s, 201, i, !fetched[i]);
@@ -256,6 +282,7 @@ int main(void)
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_direction),
 		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_few_pages),
 		cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_space_learns_no_edges),
 		cmocka_unit_test(test_random_is_left_alone),

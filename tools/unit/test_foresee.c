@@ -12,6 +12,7 @@ struct swap_sim {
 	struct mmpath_foresee f;
 	struct test_mem tm;
 	u64 base, pages, memory;
+	u64 mapping;		/* pages of a mapping */
 	u64 *newer, *older;	/* ring of the pages in memory; place @pages is its end */
 	bool *resident, *fetched, *touched;
 	u64 in_memory, misses, hits, fetches;
@@ -34,6 +35,7 @@ static void sim_init(struct swap_sim *s, u64 pages, u64 memory, enum mmpath_fore
 	s->base = 0x7f0000000ULL;
 	s->pages = pages;
 	s->memory = memory;
+	s->mapping = pages;
 	s->newer = calloc(pages + 1, sizeof(*s->newer));
 	s->older = calloc(pages + 1, sizeof(*s->older));
 	s->resident = calloc(pages, sizeof(*s->resident));
@@ -82,7 +84,8 @@ static void sim_in(struct swap_sim *s, u64 page)
 static void sim_touch(struct swap_sim *s, u64 page)
 {
 	struct mmpath_foresee_event e = {
-		.page = s->base + page, .first = s->base, .nr = s->pages,
+		.page = s->base + page, .first = s->base + page / s->mapping * s->mapping,
+		.nr = s->mapping,
 		.swapped = sim_swapped, .arg = s,
 	};
 	u64 fetch[MMPATH_FORESEE_MOST], pool = s->memory * s->f.pool_percent / 100;
@@ -106,6 +109,7 @@ static void sim_touch(struct swap_sim *s, u64 page)
 	nr = mmpath_foresee(&s->f, &e, fetch);
 	assert_true(nr <= e.room && nr <= MMPATH_FORESEE_MOST);
 	for (i = 0; i < nr; i++) {
+		assert_true(fetch[i] - e.first < e.nr);
 		page = fetch[i] - s->base;
 		if (s->resident[page])
 			continue;
@@ -131,7 +135,27 @@ static void report(const struct swap_sim *s, const char *what)
 #define PAGES	8000
 #define MEMORY	4800
 
-enum program { LOOP, STRIDE, CHASE, RANDOM };
+enum program { LOOP, BACK, STRIDE, IN_TURN, HALVES, CHASE, RANDOM };
+
+/* The page of place @i in a program that goes through its pages in the same order again. */
+static u64 page_at(const struct swap_sim *s, enum program program, u64 i)
+{
+	u64 mappings = PAGES / s->mapping;
+
+	switch (program) {
+	case BACK:
+		return PAGES - 1 - i;
+	case STRIDE:
+		return i * 16 % PAGES + i * 16 / PAGES;
+	case IN_TURN:
+		/* each mapping has a stream */
+		return i % mappings * s->mapping + i / mappings;
+	case HALVES:
+		return i % 2 * (PAGES / 2) + i / 2;
+	default:
+		return i;
+	}
+}
 
 static void run(struct swap_sim *s, enum program program, int rounds)
 {
@@ -140,7 +164,7 @@ static void run(struct swap_sim *s, enum program program, int rounds)
 	int n;
 
 	for (i = 0; i < PAGES; i++)
-		order[i] = program == STRIDE ? i * 16 % PAGES + i * 16 / PAGES : i;
+		order[i] = page_at(s, program, i);
 	for (i = PAGES - 1; program == CHASE && i; i--) {
 		j = rng_below(&rng, i + 1);
 		t = order[i];
@@ -152,22 +176,31 @@ static void run(struct swap_sim *s, enum program program, int rounds)
 			sim_touch(s, program == RANDOM ? rng_below(&rng, PAGES) : order[i]);
 }
 
-static void program_is_hidden(enum program program, enum mmpath_foresee_mode mode, const char *name,
-			      unsigned int least, unsigned int most)
+static void mappings_are_hidden(enum program program, enum mmpath_foresee_mode mode,
+				const char *name, u64 mapping, unsigned int least,
+				unsigned int most)
 {
 	struct swap_sim s;
 
 	sim_init(&s, PAGES, MEMORY, mode);
+	s.mapping = mapping;
 	run(&s, program, 10);
 	report(&s, name);
 	assert_in_range(sim_hidden(&s), least, most);
 	sim_end(&s);
 }
 
+static void program_is_hidden(enum program program, enum mmpath_foresee_mode mode, const char *name,
+			      unsigned int least, unsigned int most)
+{
+	mappings_are_hidden(program, mode, name, PAGES, least, most);
+}
+
 static void test_space(void **state)
 {
 	(void)state;
 	program_is_hidden(LOOP, MMPATH_PREFETCH_SPACE, "loop, space", 95, 100);
+	program_is_hidden(BACK, MMPATH_PREFETCH_SPACE, "back, space", 95, 100);
 	program_is_hidden(STRIDE, MMPATH_PREFETCH_SPACE, "stride, space", 90, 100);
 	program_is_hidden(CHASE, MMPATH_PREFETCH_SPACE, "chase, space", 0, 5);
 }
@@ -189,13 +222,55 @@ static void test_auto(void **state)
 	program_is_hidden(RANDOM, MMPATH_PREFETCH_AUTO, "random, auto", 0, 5);
 }
 
+/* A stream in each of two, twenty or four hundred mappings, a page of each in turn */
+static void test_mappings(void **state)
+{
+	(void)state;
+	mappings_are_hidden(IN_TURN, MMPATH_PREFETCH_AUTO, "two streams, auto", PAGES / 2, 95, 100);
+	mappings_are_hidden(IN_TURN, MMPATH_PREFETCH_AUTO, "20 streams, auto", PAGES / 20, 80, 100);
+	/* in one mapping the next pages of both are still those above */
+	program_is_hidden(HALVES, MMPATH_PREFETCH_AUTO, "halves, auto", 95, 100);
+	/* more than there are regions: nothing is known of any for long, and nothing is wrong */
+	mappings_are_hidden(IN_TURN, MMPATH_PREFETCH_AUTO, "400 streams, auto", PAGES / 400,
+			    0, 100);
+}
+
+/* Nodes for a quarter of the pages: what was learnt is lost, and learnt again. */
+static void full(enum program program, enum mmpath_foresee_mode mode, const char *name,
+		 unsigned int least, unsigned int most)
+{
+	struct swap_sim s;
+
+	sim_init(&s, PAGES, MEMORY, mode);
+	mmpath_foresee_set(&s.f, mode, PAGES / 4);
+	run(&s, program, 10);
+	report(&s, name);
+	assert_in_range(s.f.forgotten, 20, 100);
+	assert_true(s.f.graph.nr_nodes <= s.f.max_nodes);
+	assert_true(mmpath_foresee_bytes(&s.f) < 100 * PAGES / 4);
+	assert_in_range(sim_hidden(&s), least, most);
+	sim_end(&s);
+}
+
+static void test_full(void **state)
+{
+	(void)state;
+	full(LOOP, MMPATH_PREFETCH_AUTO, "loop, auto, full", 90, 100);
+	full(LOOP, MMPATH_PREFETCH_SPACE, "loop, space, full", 90, 100);
+	/* all is forgotten before it would be of use */
+	full(CHASE, MMPATH_PREFETCH_PPG, "chase, ppg, full", 0, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_space),
 		cmocka_unit_test(test_graph),
 		cmocka_unit_test(test_auto),
+		cmocka_unit_test(test_mappings),
+		cmocka_unit_test(test_full),
 	};
 
+	cmocka_set_test_filter(getenv("UNIT_FILTER"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
