@@ -743,7 +743,7 @@ static void leap_event(void *arg, uint32_t page, bool miss)
 	const struct mapping *mapping = &l->mapping[l->map[page]];
 	struct leap_program *p = &leap->program[mapping->program];
 	uint64_t at = layout_address(l, page);
-	int64_t delta = at - p->last;
+	int64_t delta = at - p->last, trend;
 	uint32_t pages;
 	bool found;
 
@@ -753,8 +753,10 @@ static void leap_event(void *arg, uint32_t page, bool miss)
 		p->hits++;
 		return;
 	}
-	found = leap_find_trend(p, &p->trend);
-	for (pages = leap_window(p, found && delta == p->trend); pages && p->trend; pages--) {
+	found = leap_find_trend(p, &trend);
+	if (found)
+		p->trend = trend;
+	for (pages = leap_window(p, found && delta == trend); pages && p->trend; pages--) {
 		at += p->trend;
 		page = layout_page(l, mapping, at);
 		if (page != NO_PAGE)

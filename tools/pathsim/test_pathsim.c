@@ -841,6 +841,303 @@ static void test_prefetch_bounds(void **state)
 	}
 }
 
+/*
+ * Readahead against a naive one, in a memory whose device takes no time: written from
+ * mm/swap_state.c, mm/swapfile.c and the paper.
+ */
+#define AREA	100000U		/* names of the second mapping begin there */
+#define SLOTS	(1U << 17)
+
+struct naive_swap {
+	const struct layout *l;
+	uint32_t size, touched;
+	struct seq lru, empty, partly;	/* the latter two are clusters; what comes next is last */
+	bool known[MOST], ahead[MOST], dirty[MOST];
+	uint32_t slot[MOST], cluster, next;
+	uint32_t at[SLOTS];		/* page + 1 */
+	struct prefetch_result r;
+	/* of readahead */
+	uint64_t last[2];
+	uint32_t hits[2], window[2];
+	int64_t history[1 << 16], trend;
+	uint32_t events;
+};
+
+static uint32_t slots_used(const struct naive_swap *s, uint32_t cluster)
+{
+	uint32_t i, used = 0;
+
+	for (i = 0; i < 512; i++)
+		used += !!s->at[cluster * 512 + i];
+	return used;
+}
+
+static void naive_slot_put(struct naive_swap *s, uint32_t page)
+{
+	uint32_t cluster = s->slot[page] / 512;
+
+	if (!s->slot[page])
+		return;
+	s->at[s->slot[page]] = 0;
+	s->slot[page] = 0;
+	if (cluster == s->cluster)
+		return;
+	if (!slots_used(s, cluster)) {
+		take(&s->partly, cluster);
+		put_first(&s->empty, cluster);
+	} else if (at(&s->partly, cluster) < 0) {
+		put_first(&s->partly, cluster);
+	}
+}
+
+static void naive_slot_get(struct naive_swap *s, uint32_t page)
+{
+	uint32_t used;
+
+	for (;; s->next++) {
+		if (s->next == 512) {
+			used = slots_used(s, s->cluster);
+			if (used < 512)
+				put_first(used ? &s->partly : &s->empty, s->cluster);
+			s->cluster = drop_last(s->empty.nr ? &s->empty : &s->partly);
+			s->next = 0;
+		}
+		if (!s->at[s->cluster * 512 + s->next])
+			break;
+	}
+	s->slot[page] = s->cluster * 512 + s->next;
+	s->at[s->slot[page]] = page + 1;
+}
+
+static void naive_room(struct naive_swap *s)
+{
+	uint32_t page;
+
+	if (s->lru.nr < s->size)
+		return;
+	page = s->lru.page[s->lru.nr - 1];
+	if (page == s->touched)
+		page = s->lru.page[s->lru.nr - 2];
+	take(&s->lru, page);
+	s->r.unused += s->ahead[page];
+	s->ahead[page] = false;
+	if (s->dirty[page])
+		naive_slot_get(s, page);
+	s->dirty[page] = false;
+}
+
+static void naive_fetch(struct naive_swap *s, uint32_t page)
+{
+	if (!s->known[page] || at(&s->lru, page) >= 0 || s->size < 2)
+		return;
+	naive_room(s);
+	put_first(&s->lru, page);
+	s->ahead[page] = true;
+	s->r.fetched++;
+}
+
+static void naive_fetch_name(struct naive_swap *s, uint64_t name)
+{
+	const struct trace *t = s->l->t;
+	uint32_t page;
+
+	for (page = 0; page < t->pages; page++)
+		if (t->name[page] == name)
+			naive_fetch(s, page);
+}
+
+static uint32_t naive_window(struct naive_swap *s, int k, uint64_t where)
+{
+	uint32_t window = s->hits[k] > 2 ? 8 : 4;
+
+	if (!s->hits[k])
+		window = where - s->last[k] == 1 || s->last[k] - where == 1 ? 2 : 1;
+	if (window < s->window[k] / 2)
+		window = s->window[k] / 2;
+	s->window[k] = window;
+	return window;
+}
+
+static void naive_vma(struct naive_swap *s, uint32_t page, bool miss)
+{
+	uint64_t name = s->l->t->name[page], from = name, q;
+	int k = name >= AREA;
+	uint32_t window;
+
+	if (!miss) {
+		s->hits[k]++;
+		s->last[k] = name;
+		return;
+	}
+	window = naive_window(s, k, name);
+	if (s->last[k] == name + 1)
+		from = name - window + 1;
+	else if (s->last[k] != name - 1)
+		from = name - (window - 1) / 2;
+	s->last[k] = name;
+	s->hits[k] = 0;
+	for (q = from; q < from + window; q++)
+		if (q / 512 == name / 512 && (q >= AREA) == (name >= AREA))
+			naive_fetch_name(s, q);
+}
+
+static void naive_cluster(struct naive_swap *s, uint32_t page, bool miss)
+{
+	uint32_t slot = s->slot[page], window, i;
+
+	if (!miss) {
+		s->hits[0]++;
+		return;
+	}
+	window = naive_window(s, 0, slot);
+	if (!s->hits[0])
+		s->last[0] = slot;
+	s->hits[0] = 0;
+	for (i = slot / window * window; i < slot / window * window + window; i++)
+		if (i && s->at[i])
+			naive_fetch(s, s->at[i] - 1);
+}
+
+/* The delta that most of the last @window have in common? */
+static bool naive_majority(struct naive_swap *s, uint32_t window)
+{
+	const int64_t *h = s->history + s->events - window;
+	uint32_t i, j, same;
+
+	for (i = 0; i < window; i++) {
+		for (j = same = 0; j < window; j++)
+			same += h[j] == h[i];
+		if (same <= window / 2)
+			continue;
+		s->trend = h[i];
+		return true;
+	}
+	return false;
+}
+
+static void naive_leap(struct naive_swap *s, uint32_t page, bool miss)
+{
+	uint64_t address = layout_address(s->l, page);
+	uint32_t window = 0, w, other;
+	bool found = false;
+
+	s->history[s->events++] = address - s->last[0];
+	s->last[0] = address;
+	if (!miss) {
+		s->hits[0]++;
+		return;
+	}
+	for (w = 8; w <= 32 && w <= s->events && !found; w *= 2)
+		found = naive_majority(s, w);
+	if (s->hits[0])
+		window = s->hits[0] > 3 ? 8 : s->hits[0] > 1 ? 4 : 2;
+	else if (found && s->history[s->events - 1] == s->trend)
+		window = 1;
+	if (window < s->window[0] / 2)
+		window = s->window[0] / 2;
+	s->window[0] = window;
+	s->hits[0] = 0;
+	for (w = 1; w <= window && s->trend; w++) {
+		other = layout_page(s->l, &s->l->mapping[s->l->map[page]], address + w * s->trend);
+		if (other != NO_PAGE)
+			naive_fetch(s, other);
+	}
+}
+
+typedef void naive_readahead(struct naive_swap *s, uint32_t page, bool miss);
+
+static void naive_swap_touch(struct naive_swap *s, uint32_t page, bool write,
+			     naive_readahead *event)
+{
+	bool miss = s->known[page] && at(&s->lru, page) < 0, hit = s->ahead[page];
+
+	s->touched = page;
+	if (!take(&s->lru, page))
+		naive_room(s);
+	put_first(&s->lru, page);
+	s->ahead[page] = false;
+	s->r.misses += miss;
+	s->r.hits += hit;
+	if (miss || hit)
+		event(s, page, miss);
+	if ((write || !s->known[page]) && !s->dirty[page]) {
+		naive_slot_put(s, page);
+		s->dirty[page] = true;
+	}
+	s->known[page] = true;
+}
+
+static void readahead_agrees(const char *name, naive_readahead *event, const struct trace *t,
+			     uint32_t size, uint32_t hits)
+{
+	static struct naive_swap s;
+	bool *missed = calloc(t->n, sizeof(*missed));
+	struct layout *l = layout_create(t);
+	struct prefetch_result r;
+	size_t i;
+
+	prefetch_run(prefetcher_by_name(name), size, l, missed, &r);
+	memset(&s, 0, sizeof(s));
+	s.l = l;
+	s.size = size;
+	s.hits[0] = s.hits[1] = hits;
+	s.at[0] = s.next = 1;
+	for (i = 1; i < 129; i++)
+		put_first(&s.empty, i);
+	for (i = 0; i < t->n; i++)
+		naive_swap_touch(&s, t->page[i], t->write[i], event);
+	if (r.misses != s.r.misses || r.fetched != s.r.fetched || r.hits != s.r.hits ||
+	    r.unused != s.r.unused)
+		fail_msg("%s, %u pages: %zu misses, %zu fetched, %zu hits, %zu unused; not %zu, %zu, %zu, %zu",
+			 name, size, r.misses, r.fetched, r.hits, r.unused, s.r.misses,
+			 s.r.fetched, s.r.hits, s.r.unused);
+	layout_destroy(l);
+	free(missed);
+}
+
+/* Runs up, down and by strides in two mappings, and pages here and there */
+static void make_runs(struct trace *t, uint32_t pages, size_t touches)
+{
+	uint32_t nr = 0, page = 0, step = 0, random = 0;
+
+	memset(t, 0, sizeof(*t));
+	for (; touches--; nr--) {
+		if (!nr) {
+			nr = 1 + random_below(300);
+			page = random_below(pages);
+			step = random_below(3) ? 1 + random_below(3) : pages - 1 - random_below(3);
+			random = random_below(3) * random_below(5);
+		}
+		page = random_below(10) < random ? random_below(pages) : (page + step) % pages;
+		trace_add(t, page < pages / 3 ? 1000 + page : AREA + page, !random_below(3));
+	}
+	policy_next_uses(t);
+}
+
+static void test_readahead(void **state)
+{
+	const struct prefetch_options was = prefetch_options;
+	static const uint32_t sizes[] = { 1, 2, 5, 50, 700, 1000 };
+	struct trace t;
+	size_t i;
+
+	(void)state;
+	prefetch_options = (struct prefetch_options){ .depth = 1 };
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		make_runs(&t, 1200, 20000);
+		readahead_agrees("vma", naive_vma, &t, sizes[i], 4);
+		readahead_agrees("cluster", naive_cluster, &t, sizes[i], 4);
+		readahead_agrees("leap", naive_leap, &t, sizes[i], 0);
+		trace_free(&t);
+	}
+	/* so long that slots are given again */
+	make_runs(&t, 1200, 150000);
+	memset(t.write, true, t.n);
+	readahead_agrees("cluster", naive_cluster, &t, 50, 4);
+	trace_free(&t);
+	prefetch_options = was;
+}
+
 /* Pages here and there, of three programs: each is found where it lies, and nothing between. */
 static void test_layout(void **state)
 {
@@ -911,6 +1208,7 @@ int main(void)
 		cmocka_unit_test(test_prefetch_device),
 		cmocka_unit_test(test_prefetchers),
 		cmocka_unit_test(test_prefetch_bounds),
+		cmocka_unit_test(test_readahead),
 		cmocka_unit_test(test_layout),
 	};
 
