@@ -21,7 +21,7 @@
 #include "path_util.h"
 
 #define SWITCHES	1000
-#define NR_PAGES	1024UL
+#define NR_PAGES	1024UL		/* of a program; a quarter of them on a slow machine */
 #define SLOWER		5
 #define PACE		10
 
@@ -33,6 +33,7 @@ struct shared {
 
 static struct shared *shared;
 static char *top;
+static unsigned long nr_pages = NR_PAGES;
 
 static void count(unsigned long *what)
 {
@@ -59,23 +60,23 @@ static __volatile__ unsigned long *word(char *p, size_t page)
 /* A program counts in its pages, remaps them now and then, and checks. */
 static void go_rounds(unsigned long n)
 {
-	char *p = path_map(NR_PAGES * PAGE, false), *to;
+	char *p = path_map(nr_pages * PAGE, false), *to;
 	unsigned long round, i;
 
 	for (round = 0; round < n && !stopped(); round++) {
-		for (i = 0; i < NR_PAGES; i++)
+		for (i = 0; i < nr_pages; i++)
 			if ((*word(p, i))++ != round)
 				count(&shared->wrong);
-		if (round % 4 == 1 && !mprotect(p, NR_PAGES * PAGE / 2, PROT_READ))
-			mprotect(p, NR_PAGES * PAGE / 2, PROT_READ | PROT_WRITE);
+		if (round % 4 == 1 && !mprotect(p, nr_pages * PAGE / 2, PROT_READ))
+			mprotect(p, nr_pages * PAGE / 2, PROT_READ | PROT_WRITE);
 		if (round % 4 == 3) {
-			to = mremap(p, NR_PAGES * PAGE, 2 * NR_PAGES * PAGE, MREMAP_MAYMOVE);
+			to = mremap(p, nr_pages * PAGE, 2 * nr_pages * PAGE, MREMAP_MAYMOVE);
 			if (to != MAP_FAILED)
-				p = mremap(to, 2 * NR_PAGES * PAGE, NR_PAGES * PAGE, 0);
+				p = mremap(to, 2 * nr_pages * PAGE, nr_pages * PAGE, 0);
 		}
 		count(&shared->rounds);
 	}
-	munmap(p, NR_PAGES * PAGE);
+	munmap(p, nr_pages * PAGE);
 }
 
 static bool move_self(const char *cg)
@@ -333,6 +334,8 @@ int main(int argc, char **argv)
 
 	path_start(4, (SLOWER + 1) * seconds + 120);
 	shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (path_slow())
+		nr_pages = NR_PAGES / 4;
 	top = path_cg(NULL, "stress");
 	path_cg_write(top, "cgroup.subtree_control", "+memory");
 	path_exact(64);
