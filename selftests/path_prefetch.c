@@ -164,12 +164,13 @@ static void test_loop(void)
 	struct outcome none = outcome_of("none", LOOP, 3), o = outcome_of("space", LOOP, 3);
 
 	ksft_test_result(none.right && path_eq(none.ondemand, -1), "none: nothing is counted\n");
-	ksft_test_result(o.right && path_lt(o.major, none.major / 4) &&
+	/* the kernel's readahead hides misses of a loop, too */
+	ksft_test_result(o.right && path_lt(o.major * 4, o.major + o.hit) &&
 			 path_ge(o.ondemand, o.major) &&
 			 path_gt(o.hit, o.prefetched * 3 / 4) && path_le(o.hit, o.prefetched),
 			 "space hides the misses of a loop\n");
 	o = outcome_of("auto", LOOP, 3);
-	ksft_test_result(o.right && path_lt(o.major, none.major / 4), "so does auto\n");
+	ksft_test_result(o.right && path_lt(o.major * 4, o.major + o.hit), "so does auto\n");
 }
 
 static void test_chase(void)
