@@ -506,7 +506,8 @@ static bool foresee_is_full(const struct mmpath_foresee *f)
 {
 	bool idle = f->clock - f->graph_used > FORESEE_NODES_LEAST;
 
-	return f->graph.nr_nodes + FORESEE_EVENT_NODES > (idle ? FORESEE_NODES_LEAST : f->max_nodes);
+	return f->graph.nr_nodes + FORESEE_EVENT_NODES >
+	       (idle ? FORESEE_NODES_LEAST : f->max_nodes);
 }
 
 /**

@@ -291,8 +291,9 @@ static void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
 					     NULL);
 	psi_memstall_leave(&flags);
 	/*
-	 * By statistics that may be four seconds old, reclaim may believe that there are inactive
-	 * pages enough, and find none. The next charge that must succeed would have a program killed.
+	 * By statistics that may be four seconds old, reclaim may believe that there are
+	 * inactive pages enough, and find none. The next charge that must succeed would then
+	 * have a program killed.
 	 */
 	if (freed < nr - room)
 		mem_cgroup_flush_stats(memcg);
@@ -319,7 +320,7 @@ static unsigned int mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *
 	for (i = 0; i < nr; i++) {
 		found = mmpath_swap_entry(&walk, page[i] << PAGE_SHIFT, &entry);
 		mmpath_pte_end(&walk);
-		/* no harm if another thread has brought the page, or the device is on its way out */
+		/* no harm if the page has been brought meanwhile, or the device has gone */
 		if (!found || data_race(swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO))
 			continue;
 		folio = __read_swap_cache_async(entry, gfp, mpol, ilx + page[i] - page[0], &new,
@@ -437,7 +438,10 @@ bool __mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff
 	struct mem_cgroup *memcg;
 	bool new;
 
-	if (mm != current->mm || data_race(swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO))
+	if (mm != current->mm)
+		return false;
+	/* the device may be on its way out, but the fault holds it */
+	if (data_race(swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO))
 		return false;
 	memcg = get_mem_cgroup_from_mm(mm);
 	p = mmpath_prefetcher_get(memcg);
