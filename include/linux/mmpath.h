@@ -21,8 +21,8 @@ struct zone;
 
 #ifdef CONFIG_MMPATH_PREFETCH
 DECLARE_STATIC_KEY_FALSE(mmpath_prefetch_key);
-bool __mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,
-		     struct vm_fault *vmf, struct folio **folio);
+struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,
+			      struct vm_fault *vmf);
 void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct folio *folio);
 void __mmpath_prefetch_exit(struct mm_struct *mm);
 
@@ -32,13 +32,13 @@ static inline bool mmpath_prefetching(void)
 }
 
 /*
- * Read the page of a fault from swap, and others that will be missed soon. Returns false if
- * nothing is prefetched for the program; otherwise @folio is the page, or NULL. May sleep.
+ * Read the page of a fault from swap, and others that will be missed soon. Returns the page, or
+ * NULL if nothing is prefetched for the program, or the page cannot be read. May sleep.
  */
-static inline bool mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol,
-				 pgoff_t ilx, struct vm_fault *vmf, struct folio **folio)
+static inline struct folio *mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol,
+					  pgoff_t ilx, struct vm_fault *vmf)
 {
-	return mmpath_prefetching() && __mmpath_swapin(entry, gfp, mpol, ilx, vmf, folio);
+	return mmpath_prefetching() ? __mmpath_swapin(entry, gfp, mpol, ilx, vmf) : NULL;
 }
 
 /*
@@ -59,11 +59,8 @@ static inline void mmpath_prefetch_exit(struct mm_struct *mm)
 		__mmpath_prefetch_exit(mm);
 }
 #else
-static inline bool mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol,
-				 pgoff_t ilx, struct vm_fault *vmf, struct folio **folio)
-{
-	return false;
-}
+/* A macro: an inline function would change the code of swapin_readahead(). */
+#define mmpath_swapin(entry, gfp, mpol, ilx, vmf)	((struct folio *)NULL)
 
 static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address,
 				   struct folio *folio)

@@ -210,13 +210,6 @@ static void mmpath_foresights_drop(struct mmpath_prefetcher *p)
 
 /* Page tables */
 
-/* The page table that was looked at last */
-struct mmpath_pte_walk {
-	struct vm_area_struct *vma;
-	unsigned long start;
-	pte_t *pte;
-};
-
 static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long address)
 {
 	pgd_t *pgd = pgd_offset(mm, address);
@@ -232,40 +225,29 @@ static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long address)
 	return pud_none(pudp_get(pud)) || pud_leaf(pudp_get(pud)) ? NULL : pmd_offset(pud, address);
 }
 
-static void mmpath_pte_end(struct mmpath_pte_walk *w)
-{
-	if (w->pte)
-		pte_unmap(w->pte);
-	w->pte = NULL;
-}
-
 /* Look for a swap entry at @address, which is in the VMA. The VMA is locked against changes. */
-static bool mmpath_swap_entry(struct mmpath_pte_walk *w, unsigned long address,
+static bool mmpath_swap_entry(struct vm_area_struct *vma, unsigned long address,
 			      swp_entry_t *entry)
 {
-	pmd_t *pmd;
-	pte_t pte;
+	pmd_t *pmd = mmpath_pmd(vma->vm_mm, address);
+	pte_t *ptep = pmd ? pte_offset_map(pmd, address) : NULL, pte;
 
-	if (!w->pte || address - w->start >= PMD_SIZE) {
-		mmpath_pte_end(w);
-		pmd = mmpath_pmd(w->vma->vm_mm, address);
-		w->start = address & PMD_MASK;
-		w->pte = pmd ? pte_offset_map(pmd, w->start) : NULL;
-		if (!w->pte)
-			return false;
-	}
-	pte = ptep_get_lockless(w->pte + pte_index(address));
+	if (!ptep)
+		return false;
+	__acquire(RCU);	/* for sparse */
+	pte = ptep_get_lockless(ptep);
+	pte_unmap(ptep);
 	if (!is_swap_pte(pte))
 		return false;
 	*entry = pte_to_swp_entry(pte);
 	return !non_swap_entry(*entry);
 }
 
-static bool mmpath_swapped(void *walk, u64 page)
+static bool mmpath_swapped(void *vma, u64 page)
 {
 	swp_entry_t entry;
 
-	return mmpath_swap_entry(walk, page << PAGE_SHIFT, &entry);
+	return mmpath_swap_entry(vma, page << PAGE_SHIFT, &entry);
 }
 
 /* Reads */
@@ -304,7 +286,6 @@ static unsigned int mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *
 					 unsigned int nr)
 {
 	gfp_t gfp = (GFP_HIGHUSER_MOVABLE & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN;
-	struct mmpath_pte_walk walk = { .vma = vma };
 	unsigned long address = page[0] << PAGE_SHIFT;
 	struct swap_iocb *splug = NULL;
 	struct mempolicy *mpol;
@@ -312,16 +293,16 @@ static unsigned int mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *
 	struct blk_plug plug;
 	struct folio *folio;
 	swp_entry_t entry;
-	bool new, found;
 	pgoff_t ilx;
+	bool new;
 
 	mpol = get_vma_policy(vma, address, 0, &ilx);
 	blk_start_plug(&plug);
 	for (i = 0; i < nr; i++) {
-		found = mmpath_swap_entry(&walk, page[i] << PAGE_SHIFT, &entry);
-		mmpath_pte_end(&walk);
+		if (!mmpath_swap_entry(vma, page[i] << PAGE_SHIFT, &entry))
+			continue;
 		/* no harm if the page has been brought meanwhile, or the device has gone */
-		if (!found || data_race(swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO))
+		if (data_race(swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO))
 			continue;
 		folio = __read_swap_cache_async(entry, gfp, mpol, ilx + page[i] - page[0], &new,
 						false);
@@ -370,7 +351,6 @@ static unsigned int mmpath_prefetch_event(struct mmpath_prefetcher *p, struct me
 					  struct vm_area_struct *vma, unsigned long address,
 					  bool miss, u64 *page)
 {
-	struct mmpath_pte_walk walk = { .vma = vma };
 	struct mmpath_foresee_event e = {
 		.page = address >> PAGE_SHIFT,
 		.first = vma->vm_start >> PAGE_SHIFT,
@@ -378,7 +358,7 @@ static unsigned int mmpath_prefetch_event(struct mmpath_prefetcher *p, struct me
 		.miss = miss,
 		.in_swap = get_mm_counter(vma->vm_mm, MM_SWAPENTS),
 		.swapped = mmpath_swapped,
-		.arg = &walk,
+		.arg = vma,
 	};
 	unsigned long pool, unsettled, wrong;
 	struct mmpath_foresight *s;
@@ -408,7 +388,6 @@ static unsigned int mmpath_prefetch_event(struct mmpath_prefetcher *p, struct me
 	wrong = s->f.wrong;
 	mmpath_foresee_set(&s->f, READ_ONCE(p->mode), mmpath_prefetch_nodes(vma->vm_mm));
 	nr = mmpath_foresee(&s->f, &e, page);
-	mmpath_pte_end(&walk);
 	atomic_long_add((long)s->f.nr_unsettled - (long)unsettled, &p->unsettled);
 	mmpath_pf_count(p, MMPATH_PF_UNUSED, s->f.wrong - wrong);
 out_unlock:
@@ -430,32 +409,33 @@ static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memc
 	mmpath_pf_count(p, MMPATH_PF_PREFETCHED, mmpath_prefetch_read(vma, page, nr));
 }
 
-bool __mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,
-		     struct vm_fault *vmf, struct folio **folio)
+struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,
+			      struct vm_fault *vmf)
 {
 	struct mm_struct *mm = vmf->vma->vm_mm;
 	struct mmpath_prefetcher *p;
+	struct folio *folio = NULL;
 	struct mem_cgroup *memcg;
 	bool new;
 
 	if (mm != current->mm)
-		return false;
+		return NULL;
 	/* the device may be on its way out, but the fault holds it */
 	if (data_race(swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO))
-		return false;
+		return NULL;
 	memcg = get_mem_cgroup_from_mm(mm);
 	p = mmpath_prefetcher_get(memcg);
 	if (p) {
-		*folio = __read_swap_cache_async(entry, gfp, mpol, ilx, &new, false);
-		if (*folio && new) {
-			swap_read_folio(*folio, NULL);
+		folio = __read_swap_cache_async(entry, gfp, mpol, ilx, &new, false);
+		if (folio && new) {
+			swap_read_folio(folio, NULL);
 			mmpath_pf_count(p, MMPATH_PF_ONDEMAND, 1);
 			mmpath_prefetch(p, memcg, vmf->vma, vmf->address, true);
 		}
 		mmpath_prefetcher_put(p);
 	}
 	mem_cgroup_put(memcg);
-	return p;
+	return folio;
 }
 
 void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct folio *folio)
