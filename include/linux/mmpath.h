@@ -60,7 +60,7 @@ static inline void mmpath_prefetch_exit(struct mm_struct *mm)
 }
 #else
 /* A macro: an inline function would change the code of swapin_readahead(). */
-#define mmpath_swapin(entry, gfp, mpol, ilx, vmf)	((struct folio *)NULL)
+#define mmpath_swapin(...)	((struct folio *)NULL)
 
 static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address,
 				   struct folio *folio)
