@@ -89,7 +89,7 @@ struct mmpath_prefetcher {
  * struct mmpath_foresight - what is foreseen for a program
  * @node: in the table, by @mm
  * @mm: the mm; ends later than this
- * @p: the prefetcher that has used it last, until that is dead
+ * @p: the prefetcher that has used it last; holds a reference
  * @memcg: cgroup that is charged, in an event
  * @lock: protects what follows
  * @dead: it has left the table
@@ -155,6 +155,7 @@ static struct mmpath_foresight *mmpath_foresight_add(struct mmpath_prefetcher *p
 	if (!s)
 		return NULL;
 	s->mm = mm;
+	refcount_inc(&p->ref);
 	s->p = p;
 	s->mem.alloc = mmpath_foresight_alloc_mem;
 	s->mem.free = mmpath_model_free;
@@ -164,6 +165,7 @@ static struct mmpath_foresight *mmpath_foresight_add(struct mmpath_prefetcher *p
 					   mmpath_foresight_params))
 		return s;
 	/* no memory; or another thread was first, and this event is not seen */
+	mmpath_prefetcher_put(p);
 	kfree(s);
 	return NULL;
 }
@@ -177,6 +179,7 @@ static void mmpath_foresight_drop(struct mmpath_foresight *s)
 	atomic_long_sub(s->f.nr_unsettled, &s->p->unsettled);
 	mmpath_foresee_destroy(&s->f);
 	spin_unlock(&s->lock);
+	mmpath_prefetcher_put(s->p);
 	kfree_rcu(s, rcu);
 }
 
@@ -378,6 +381,8 @@ static unsigned int mmpath_prefetch_event(struct mmpath_prefetcher *p, struct me
 	if (s->p != p) {
 		atomic_long_sub(s->f.nr_unsettled, &s->p->unsettled);
 		atomic_long_add(s->f.nr_unsettled, &p->unsettled);
+		refcount_inc(&p->ref);
+		mmpath_prefetcher_put(s->p);
 		WRITE_ONCE(s->p, p);
 	}
 	s->memcg = memcg;
