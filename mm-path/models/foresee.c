@@ -383,6 +383,12 @@ static bool foresee_note_fetch(struct mmpath_foresee *f, enum mmpath_predictor b
 	return true;
 }
 
+/* The predictor that had the page fetched last. In tick 0 that is known until it is settled. */
+static enum mmpath_predictor foresee_fetched_by(const struct mmpath_ppg_node *node)
+{
+	return node->fetched || node->fetched_at ? node->by : NR_MMPATH_PREDICTORS;
+}
+
 /* Predictors */
 
 static s64 foresee_step(const struct mmpath_foresee_region *r)
@@ -452,6 +458,7 @@ static unsigned int foresee_choose(struct mmpath_foresee *f, struct mmpath_fores
 		if (e->swapped(e->arg, fetch[i]) && foresee_note_fetch(f, r->by, fetch[i]))
 			fetch[chosen++] = fetch[i];
 	if (chosen) {
+		f->fetch_by = r->by;
 		r->trigger[r->next_trigger++ % MMPATH_FORESEE_TRIGGERS] = fetch[(chosen - 1) / 2];
 		r->fetched += chosen;
 	}
@@ -534,6 +541,7 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	if (foresee_is_full(f))
 		foresee_forget(f);
 	f->clock++;
+	f->used_by = NR_MMPATH_PREDICTORS;
 	f->soon = clamp_t(u64, e->in_swap / (FORESEE_SOON_SHARE * FORESEE_TICK),
 			  FORESEE_SOON_LEAST, FORESEE_SOON_MOST);
 	if (f->nr_fetched)
@@ -548,6 +556,8 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	if (place) {
 		node = foresee_node(f, place);
 		foresee_settle_tests(f, r, node);
+		if (!e->miss)
+			f->used_by = foresee_fetched_by(node);
 		if (node->fetched)
 			foresee_settle_fetch(f, node, !e->miss);
 	}

@@ -59,7 +59,7 @@ size_t mmpath_ppg_bytes(const struct mmpath_ppg *g);
 enum mmpath_predictor {
 	MMPATH_FORESEE_SPACE,
 	MMPATH_FORESEE_PPG,
-	NR_MMPATH_PREDICTORS,
+	NR_MMPATH_PREDICTORS,	/* none, or not known */
 };
 
 enum mmpath_foresee_mode {
@@ -145,6 +145,9 @@ struct mmpath_foresee {
 	u32 nr_unsettled;		/* pages that were fetched and may still be right */
 	unsigned long right, wrong;	/* pages that were used in time, and that were not */
 	unsigned long forgotten;	/* how often all was forgotten */
+	/* of the last event */
+	enum mmpath_predictor fetch_by;	/* predictor that named the pages to fetch */
+	enum mmpath_predictor used_by;	/* predictor that had named the page, as far as is known */
 	/* the rest is foresee.c's */
 	u32 clock;			/* events */
 	u32 graph_used;			/* clock when the graph was taught last */

@@ -47,7 +47,9 @@ enum mmpath_prefetch_stat {
 	MMPATH_PF_HIT,
 	MMPATH_PF_LATE,
 	MMPATH_PF_UNUSED,
-	NR_MMPATH_PF_STATS,
+	MMPATH_PF_PREFETCHED_BY,	/* and others, one for each predictor */
+	MMPATH_PF_HIT_BY = MMPATH_PF_PREFETCHED_BY + NR_MMPATH_PREDICTORS,
+	NR_MMPATH_PF_STATS = MMPATH_PF_HIT_BY + NR_MMPATH_PREDICTORS,
 };
 
 static const char * const mmpath_prefetch_stat_names[NR_MMPATH_PF_STATS] = {
@@ -56,6 +58,10 @@ static const char * const mmpath_prefetch_stat_names[NR_MMPATH_PF_STATS] = {
 	[MMPATH_PF_HIT]		= "hit",
 	[MMPATH_PF_LATE]	= "late",
 	[MMPATH_PF_UNUSED]	= "unused",
+	[MMPATH_PF_PREFETCHED_BY + MMPATH_FORESEE_SPACE] = "space_prefetched",
+	[MMPATH_PF_HIT_BY + MMPATH_FORESEE_SPACE] = "space_hit",
+	[MMPATH_PF_PREFETCHED_BY + MMPATH_FORESEE_PPG] = "ppg_prefetched",
+	[MMPATH_PF_HIT_BY + MMPATH_FORESEE_PPG] = "ppg_hit",
 };
 
 const char * const mmpath_prefetch_names[NR_MMPATH_PREFETCHES] = {
@@ -349,10 +355,10 @@ static u32 mmpath_prefetch_nodes(struct mm_struct *mm)
 	return min(2 * pages, MMPATH_PPG_NODES);
 }
 
-/* Let the model see an event. Returns the number of pages to read. */
+/* Let the model see an event. Returns the number of pages to read, and what has named them. */
 static unsigned int mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 					  struct vm_area_struct *vma, unsigned long address,
-					  bool miss, u64 *page)
+					  bool miss, u64 *page, enum mmpath_predictor *by)
 {
 	struct mmpath_foresee_event e = {
 		.page = address >> PAGE_SHIFT,
@@ -395,6 +401,9 @@ static unsigned int mmpath_prefetch_event(struct mmpath_prefetcher *p, struct me
 	nr = mmpath_foresee(&s->f, &e, page);
 	atomic_long_add((long)s->f.nr_unsettled - (long)unsettled, &p->unsettled);
 	mmpath_pf_count(p, MMPATH_PF_UNUSED, s->f.wrong - wrong);
+	if (!miss && s->f.used_by < NR_MMPATH_PREDICTORS)
+		mmpath_pf_count(p, MMPATH_PF_HIT_BY + s->f.used_by, 1);
+	*by = s->f.fetch_by;
 out_unlock:
 	spin_unlock(&s->lock);
 out:
@@ -406,12 +415,16 @@ static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memc
 			    struct vm_area_struct *vma, unsigned long address, bool miss)
 {
 	u64 page[MMPATH_FORESEE_MOST];
-	unsigned int nr = mmpath_prefetch_event(p, memcg, vma, address, miss, page);
+	enum mmpath_predictor by;
+	unsigned int nr, read;
 
+	nr = mmpath_prefetch_event(p, memcg, vma, address, miss, page, &by);
 	if (!nr || fatal_signal_pending(current))
 		return;
 	mmpath_prefetch_make_room(memcg, nr);
-	mmpath_pf_count(p, MMPATH_PF_PREFETCHED, mmpath_prefetch_read(vma, page, nr));
+	read = mmpath_prefetch_read(vma, page, nr);
+	mmpath_pf_count(p, MMPATH_PF_PREFETCHED, read);
+	mmpath_pf_count(p, MMPATH_PF_PREFETCHED_BY + by, read);
 }
 
 struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,

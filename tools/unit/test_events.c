@@ -169,6 +169,54 @@ static void test_outcomes(void **state)
 	events_end(&s);
 }
 
+/* It is told which predictor has named a page, also when its use comes late. */
+static void test_predictor(void **state)
+{
+	unsigned int k, used[NR_MMPATH_PREDICTORS + 1] = { };
+	bool fetched[MAPPING] = { };
+	struct events s;
+	u64 i, round;
+
+	(void)state;
+	events_init(&s, MMPATH_PREFETCH_SPACE);
+	s.room = 0;
+	for (i = 0; i < 10; i++)
+		event(&s, 1, 0, true);
+	s.room = MMPATH_FORESEE_MOST;
+	event(&s, 0, 0, true);
+	assert_same(s.f.fetch_by, MMPATH_FORESEE_SPACE);
+	assert_same(s.f.used_by, NR_MMPATH_PREDICTORS);
+	s.room = 0;
+	event(&s, 0, 1, false);
+	assert_same(s.f.used_by, MMPATH_FORESEE_SPACE);
+	event(&s, 0, 3, true);
+	assert_same(s.f.used_by, NR_MMPATH_PREDICTORS);
+	for (i = 0; i < 300; i++)
+		event(&s, 1, 0, true);
+	event(&s, 0, 2, false);
+	assert_same(s.f.used_by, MMPATH_FORESEE_SPACE);
+	event(&s, 0, 900, false);
+	assert_same(s.f.used_by, NR_MMPATH_PREDICTORS);
+	events_end(&s);
+
+	events_init(&s, MMPATH_PREFETCH_PPG);
+	event(&s, 1, 0, true);
+	event(&s, 1, 0, false);
+	assert_same(s.f.used_by, NR_MMPATH_PREDICTORS);
+	for (round = 0; round < 4; round++)
+		for (i = 0; i < MAPPING; i++) {
+			event(&s, 0, i, !fetched[i]);
+			used[s.f.used_by]++;
+			assert_same(s.f.used_by == NR_MMPATH_PREDICTORS, !fetched[i]);
+			fetched[i] = false;
+			for (k = 0; k < s.nr; k++)
+				fetched[s.fetch[k]] = true;
+		}
+	assert_in_range(used[MMPATH_FORESEE_PPG], MAPPING, 4 * MAPPING);
+	assert_same(used[MMPATH_FORESEE_SPACE], 0);
+	events_end(&s);
+}
+
 /* Of few pages in swap, a random one is used soon: it must be sooner to be right. */
 static void test_few_pages(void **state)
 {
@@ -282,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_direction),
 		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_predictor),
 		cmocka_unit_test(test_few_pages),
 		cmocka_unit_test(test_pool),
 		cmocka_unit_test(test_space_learns_no_edges),
