@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	16
+#define NR_CASES	17
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
+#define TRACING		"/sys/kernel/tracing/"
+#define TRACE_EVENT	TRACING "events/mmpath/mmpath_prefetch/enable"
 
 enum order { LOOP, CHASE, RANDOM };
 
@@ -125,8 +128,8 @@ static struct outcome outcome_of(const char *mode, enum order order, unsigned in
 	o.ppg = counter(cg, "prefetch_ppg_prefetched");
 	if (o.hit > 0)
 		o.right &= adds_up(cg, &o);
-	ksft_print_msg("%s: %lu major faults, ondemand %lld, prefetched %lld (space %lld), hit %lld\n",
-		       mode, o.major, o.ondemand, o.prefetched, o.space, o.hit);
+	ksft_print_msg("%s: %lu major faults, ondemand %lld, space %lld, ppg %lld, hit %lld\n",
+		       mode, o.major, o.ondemand, o.space, o.ppg, o.hit);
 	path_cg_remove(cg);
 	return o;
 }
@@ -227,6 +230,46 @@ static void test_child(void)
 	path_cg_remove(cg);
 }
 
+/* The pages that events of the tracepoint have, for a cgroup */
+static long long traced_pages(const char *cg)
+{
+	char *text = path_slurp(TRACING "trace"), *at = text, key[64];
+	unsigned long long read;
+	long long sum = 0;
+	struct stat st;
+
+	if (!text || stat(cg, &st))
+		return -1;
+	snprintf(key, sizeof(key), "cgroup=%llu ", (unsigned long long)st.st_ino);
+	while ((at = strstr(at, key))) {
+		if (sscanf(at, "%*s pid=%*d by=space depth=%*u chosen=%*u read=%llu", &read) != 1)
+			ksft_print_msg("%.100s\n", at);
+		else
+			sum += read;
+		at += strlen(key);
+	}
+	free(text);
+	return sum;
+}
+
+static void test_trace(void)
+{
+	struct job job = { .order = LOOP, .rounds = 2 };
+	char *cg = path_cg(NULL, "prefetch");
+	bool good;
+
+	path_cg_write(cg, "memory.max", memory_of_a_job());
+	path_cg_write(cg, FILE_NAME, "space");
+	path_save(TRACE_EVENT);
+	good = path_eq(path_write(TRACE_EVENT, "1"), 0) &&
+	       path_eq(path_run(cg, program, &job, 120), KSFT_PASS) &&
+	       path_eq(path_write(TRACE_EVENT, "0"), 0) &&
+	       path_gt(counter(cg, "prefetch_prefetched"), 0) &&
+	       path_eq(traced_pages(cg), counter(cg, "prefetch_prefetched"));
+	ksft_test_result(good, "the tracepoint has all that was read ahead\n");
+	path_cg_remove(cg);
+}
+
 static void test_zram(void)
 {
 	struct outcome o;
@@ -310,6 +353,7 @@ int main(void)
 	test_chase();
 	test_random();
 	test_child();
+	test_trace();
 	test_storm();
 	test_zram();
 	ksft_finished();

@@ -459,6 +459,7 @@ static unsigned int foresee_choose(struct mmpath_foresee *f, struct mmpath_fores
 			fetch[chosen++] = fetch[i];
 	if (chosen) {
 		f->fetch_by = r->by;
+		f->fetch_depth = r->depth;
 		r->trigger[r->next_trigger++ % MMPATH_FORESEE_TRIGGERS] = fetch[(chosen - 1) / 2];
 		r->fetched += chosen;
 	}

@@ -147,6 +147,7 @@ struct mmpath_foresee {
 	unsigned long forgotten;	/* how often all was forgotten */
 	/* of the last event */
 	enum mmpath_predictor fetch_by;	/* predictor that named the pages to fetch */
+	unsigned int fetch_depth;	/* pages that it was worth to look ahead */
 	enum mmpath_predictor used_by;	/* predictor that had named the page, as far as is known */
 	/* the rest is foresee.c's */
 	u32 clock;			/* events */

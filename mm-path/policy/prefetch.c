@@ -37,6 +37,7 @@
 #include <linux/swap.h>
 #include <linux/swapops.h>
 #include <linux/xarray.h>
+#include <trace/events/mmpath.h>
 #include "../../internal.h"
 #include "../../swap.h"
 #include "prefetch.h"
@@ -113,6 +114,13 @@ struct mmpath_foresight {
 	struct mmpath_mem mem;
 	struct mmpath_foresee f;
 	struct rcu_head rcu;
+};
+
+/* Pages to read at once: the @nr that a predictor has named, of @depth that it looked ahead */
+struct mmpath_batch {
+	u64 page[MMPATH_FORESEE_MOST];
+	unsigned int nr, depth;
+	enum mmpath_predictor by;
 };
 
 DEFINE_STATIC_KEY_FALSE(mmpath_prefetch_key);
@@ -355,10 +363,10 @@ static u32 mmpath_prefetch_nodes(struct mm_struct *mm)
 	return min(2 * pages, MMPATH_PPG_NODES);
 }
 
-/* Let the model see an event. Returns the number of pages to read, and what has named them. */
-static unsigned int mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
-					  struct vm_area_struct *vma, unsigned long address,
-					  bool miss, u64 *page, enum mmpath_predictor *by)
+/* Let the model see an event, and tell what to read. */
+static void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
+				  struct vm_area_struct *vma, unsigned long address, bool miss,
+				  struct mmpath_batch *batch)
 {
 	struct mmpath_foresee_event e = {
 		.page = address >> PAGE_SHIFT,
@@ -371,8 +379,8 @@ static unsigned int mmpath_prefetch_event(struct mmpath_prefetcher *p, struct me
 	};
 	unsigned long pool, unsettled, wrong;
 	struct mmpath_foresight *s;
-	unsigned int nr = 0;
 
+	batch->nr = 0;
 	rcu_read_lock();
 	if (READ_ONCE(p->dead))
 		goto out;
@@ -398,33 +406,34 @@ static unsigned int mmpath_prefetch_event(struct mmpath_prefetcher *p, struct me
 	unsettled = s->f.nr_unsettled;
 	wrong = s->f.wrong;
 	mmpath_foresee_set(&s->f, READ_ONCE(p->mode), mmpath_prefetch_nodes(vma->vm_mm));
-	nr = mmpath_foresee(&s->f, &e, page);
+	batch->nr = mmpath_foresee(&s->f, &e, batch->page);
+	batch->by = s->f.fetch_by;
+	batch->depth = s->f.fetch_depth;
 	atomic_long_add((long)s->f.nr_unsettled - (long)unsettled, &p->unsettled);
 	mmpath_pf_count(p, MMPATH_PF_UNUSED, s->f.wrong - wrong);
 	if (!miss && s->f.used_by < NR_MMPATH_PREDICTORS)
 		mmpath_pf_count(p, MMPATH_PF_HIT_BY + s->f.used_by, 1);
-	*by = s->f.fetch_by;
 out_unlock:
 	spin_unlock(&s->lock);
 out:
 	rcu_read_unlock();
-	return nr;
 }
 
 static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 			    struct vm_area_struct *vma, unsigned long address, bool miss)
 {
-	u64 page[MMPATH_FORESEE_MOST];
-	enum mmpath_predictor by;
-	unsigned int nr, read;
+	struct mmpath_batch batch;
+	unsigned int read;
 
-	nr = mmpath_prefetch_event(p, memcg, vma, address, miss, page, &by);
-	if (!nr || fatal_signal_pending(current))
+	mmpath_prefetch_event(p, memcg, vma, address, miss, &batch);
+	if (!batch.nr || fatal_signal_pending(current))
 		return;
-	mmpath_prefetch_make_room(memcg, nr);
-	read = mmpath_prefetch_read(vma, page, nr);
+	mmpath_prefetch_make_room(memcg, batch.nr);
+	read = mmpath_prefetch_read(vma, batch.page, batch.nr);
 	mmpath_pf_count(p, MMPATH_PF_PREFETCHED, read);
-	mmpath_pf_count(p, MMPATH_PF_PREFETCHED_BY + by, read);
+	mmpath_pf_count(p, MMPATH_PF_PREFETCHED_BY + batch.by, read);
+	trace_mmpath_prefetch(cgroup_id(memcg->css.cgroup), task_tgid_nr(current), batch.by,
+			      batch.depth, batch.nr, read, miss);
 }
 
 struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,

@@ -21,6 +21,13 @@ struct {
 	__type(value, u64);
 } drains SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PREDICTORS);
+	__type(key, u32);
+	__type(value, struct batches);
+} prefetches SEC(".maps");
+
 /* By the event's record, whose fields are found through BTF */
 SEC("tp/mmpath/mmpath_epoch")
 int on_epoch(struct trace_event_raw_mmpath_epoch *event)
@@ -50,6 +57,19 @@ int BPF_PROG(on_drain, u32 id, pid_t pid, unsigned int records)
 	count = bpf_map_lookup_elem(&drains, &slot);
 	if (count)
 		__sync_fetch_and_add(count, 1);
+	return 0;
+}
+
+SEC("tp_btf/mmpath_prefetch")
+int BPF_PROG(on_prefetch, u64 cgroup, pid_t pid, u32 by, u32 depth, u32 chosen, u32 read, bool miss)
+{
+	struct batches *batches = bpf_map_lookup_elem(&prefetches, &by);
+
+	if (!batches)
+		return 0;
+	__sync_fetch_and_add(miss ? &batches->misses : &batches->hits, 1);
+	__sync_fetch_and_add(&batches->chosen, chosen);
+	__sync_fetch_and_add(&batches->read, read);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * epochs [SECONDS] - what page access tracking does, epoch by epoch, and in the
- * end how many records each drain had. Shows how its tracepoints are used from
- * BPF; needs root, and a kernel with BTF.
+ * end how many records each drain had, and what was prefetched. Shows how its
+ * tracepoints are used from BPF; needs root, and a kernel with BTF.
  */
 #include <errno.h>
 #include <signal.h>
@@ -58,6 +58,19 @@ static void print_drains(int map)
 			printf("%7u and more %12llu\n", 1U << slot, count);
 }
 
+static void print_prefetches(int map)
+{
+	static const char *const names[PREDICTORS] = { "space", "ppg" };
+	struct batches batches;
+	unsigned int by;
+
+	printf("\nprefetch  after misses  after hits  pages chosen        read\n");
+	for (by = 0; by < PREDICTORS; by++)
+		if (!bpf_map_lookup_elem(map, &by, &batches))
+			printf("%-8s %13llu %11llu %13llu %11llu\n", names[by], batches.misses,
+			       batches.hits, batches.chosen, batches.read);
+}
+
 static int watch(struct epochs_bpf *bpf, time_t end)
 {
 	struct ring_buffer *ring = ring_buffer__new(bpf_map__fd(bpf->maps.epochs),
@@ -71,6 +84,7 @@ static int watch(struct epochs_bpf *bpf, time_t end)
 		got = ring_buffer__poll(ring, 100);
 	ring_buffer__free(ring);
 	print_drains(bpf_map__fd(bpf->maps.drains));
+	print_prefetches(bpf_map__fd(bpf->maps.prefetches));
 	return got < 0 && got != -EINTR ? EX_OSERR : EX_OK;
 }
 

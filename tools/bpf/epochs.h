@@ -5,6 +5,14 @@
 
 #define SLOTS	20	/* of the histogram: 2^n records and more */
 
+#define PREDICTORS	2	/* of what is missed next, see print_prefetches() */
+
+/* What was prefetched by a predictor */
+struct batches {
+	unsigned long long misses, hits;	/* batches that each has begun */
+	unsigned long long chosen, read;	/* pages */
+};
+
 struct epoch {
 	int pid;
 	unsigned int shift;

@@ -99,6 +99,41 @@ TRACE_EVENT(mmpath_drop,
 		  __entry->ctx, __entry->pid, __get_str(reason))
 );
 
+/* Pages that were read from swap ahead at once; @by is an enum mmpath_predictor. */
+TRACE_EVENT(mmpath_prefetch,
+
+	TP_PROTO(u64 cgroup, pid_t pid, unsigned int by, unsigned int depth,
+		 unsigned int chosen, unsigned int read, bool miss),
+
+	TP_ARGS(cgroup, pid, by, depth, chosen, read, miss),
+
+	TP_STRUCT__entry(
+		__field(u64, cgroup)
+		__field(pid_t, pid)
+		__field(unsigned int, by)
+		__field(unsigned int, depth)
+		__field(unsigned int, chosen)
+		__field(unsigned int, read)
+		__field(bool, miss)
+	),
+
+	TP_fast_assign(
+		__entry->cgroup = cgroup;
+		__entry->pid = pid;
+		__entry->by = by;
+		__entry->depth = depth;
+		__entry->chosen = chosen;
+		__entry->read = read;
+		__entry->miss = miss;
+	),
+
+	TP_printk("cgroup=%llu pid=%d by=%s depth=%u chosen=%u read=%u from=%s",
+		  __entry->cgroup, __entry->pid,
+		  __print_symbolic(__entry->by, { 0, "space" }, { 1, "ppg" }),
+		  __entry->depth, __entry->chosen, __entry->read,
+		  __entry->miss ? "miss" : "hit")
+);
+
 #endif /* _TRACE_MMPATH_H */
 
 /* This part must be outside protection */
