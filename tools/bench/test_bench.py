@@ -48,11 +48,15 @@ class Files(unittest.TestCase):
             for asked in e["asked"] if "asked" in e else []:
                 bench.limit_of(asked)
             variants = {v["name"] for v in e.get("variant", [])}
-            for part in e.get("asked", []) + e.get("compared", []):
+            compared = {c["name"] for c in e.get("compared", [])}
+            for part in [*e.get("asked", []), *e.get("compared", []), *e.get("table", []),
+                         *e.get("plot", [])]:
                 to = part.get("to", [])
                 named = [*part.get("variants", []), part.get("variant"), part.get("best"),
+                         *part.get("seconds", []), part.get("of") if "seconds" in part else None,
                          *([to] if isinstance(to, str) else to)]
                 self.assertLessEqual(set(filter(None, named)), variants, name)
+                self.assertLessEqual(set(part.get("compared", [])), compared, name)
 
     def test_each(self):
         tables = list(bench.expanded([{"each": {"a": 1}, "args": "{} {value}", "n": 2}], True))
@@ -202,6 +206,58 @@ class Figures(unittest.TestCase):
                           asked)
         self.assertAlmostEqual(seen[0][1], (2 * 1000 / 730) ** 0.5)
 
+    def test_worst(self):
+        results = [{"workload": w, "variant": v, "repetition": 1, "measured": {"ns": n},
+                    "figures": {}} for w, v, n in (("w", "a", 9), ("w", "b", 10), ("x", "a", 12),
+                                                   ("x", "b", 10))]
+        how = {"name": "t", "figure": "ns", "variant": "a", "to": ["b"], "as": "times"}
+        asked = {"figure": "t", "of": "worst"}
+        for limit, seen in (("at_most", ("worst of 2, x", 1.2)), ("at_least", ("worst of 2, w", 0.9))):
+            self.assertEqual(bench.seen({"compared": [how]}, results, asked | {limit: 1}), [seen])
+        # one that was not finished is worse than any
+        results[0] |= {"unfinished": "not finished", "measured": {}}
+        self.assertEqual(bench.seen({"compared": [how]}, results, asked | {"at_most": 1}),
+                         [("worst of 2, w a", None)])
+        self.assertEqual(bench.seen({}, [], asked | {"at_most": 1}), [])
+
+    def test_table(self):
+        def result(workload, variant, seconds, **figures):
+            return {"workload": workload, "variant": variant, "repetition": 1,
+                    "measured": {}, "figures": {"seconds": seconds} | figures}
+        results = [result("w", "none,x", 4), result("w", "auto,x", 1, hidden=80),
+                   result("y", "none,x", 3), result("y", "auto,x", 3, hidden=20),
+                   result("half", "none,x", 3)]
+        e = {"compared": [{"name": "time, x", "figure": "seconds", "variant": "auto,x",
+                           "to": ["none,x"], "as": "times"}]}
+        t = {"title": "t", "seconds": ["none,x", "auto,x"], "of": "auto,x",
+             "figures": ["hidden"], "compared": ["time, x"]}
+        self.assertEqual(bench.tabulated(e, results, t), (
+            ["", "none", "auto", "hidden", "time"],
+            [["w", "4", "1", "80", "0.25"], ["y", "3", "3", "20", "1"],
+             ["mean", "", "", "50", "0.5"]]))
+        self.assertEqual(bench.tabulated(e, results[4:], t)[1], [])
+
+    def swapped(self, **files):
+        with tempfile.TemporaryDirectory() as out:
+            for name, lines in files.items():
+                with open(os.path.join(out, name), "w", encoding="utf-8") as file:
+                    file.write(lines)
+            return bench.swapped(out)
+
+    def test_swapped(self):
+        plain = "ns 2000000000\nmajor 7\n"
+        vm = "waited 30\npswpin 1000\npswpout 0\nswap_ra 100\nswap_ra_hit 90\nseconds 4\n"
+        stat = "prefetch_ondemand 20\nprefetch_prefetched 200\nprefetch_hit 180\nprefetch_late 9\n"
+        measured, figures = self.swapped(plain=plain)
+        self.assertEqual(measured, {"ns": 2000000000, "major faults": 7})
+        self.assertEqual(figures, {"seconds": 2})
+        figures = self.swapped(plain=plain, vm=vm)[1]
+        self.assertEqual(figures, {"seconds": 2, "hidden, %": 75, "precision, %": 90,
+                                   "faults/s": 7.5, "in, MB/s": 1.024, "out, MB/s": 0})
+        figures = self.swapped(plain=plain, vm=vm, prefetch=stat)[1]
+        self.assertEqual((figures["hidden, %"], figures["precision, %"], figures["late, %"]),
+                         (90, 90, 5))
+
     def test_charges(self):
         lines = ["#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION",
                  "  a-b-7  [000] ..... 1.000010: mm_vmscan_memcg_reclaim_end: nr_reclaimed=1",
@@ -306,6 +362,21 @@ class Runs(unittest.TestCase):
         self.assertEqual(len(bench.results_of("t")), 4)
         with self.assertRaisesRegex(bench.Broken, "no workload none"):
             self.bench("t:none")
+
+    def test_variants(self):
+        self.write(NATIVE + '[[variant]]\neach = ["none,60", "auto,60", "auto,40"]\n')
+        self.assertEqual(self.bench("t")[0], 0)
+        # some again: the results of the others stay
+        status, out = self.bench("t:s*:*,60")
+        self.assertEqual((status, out.count("t small")), (0, 4))
+        self.assertEqual(len(bench.results_of("t")), 12)
+        self.assertEqual(out.count("large auto,40: size"), 0)
+        with self.assertRaisesRegex(bench.Broken, "no variant other of small"):
+            self.bench("t:small:other")
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            bench.bench(["t:small:auto,40"], once=True)
+        self.assertEqual(out.getvalue().count("t small"), 1)
+        self.assertEqual(len(bench.results_of("t")), 11)
 
     def test_progress(self):
         def left():
