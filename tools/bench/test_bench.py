@@ -107,6 +107,7 @@ class Figures(unittest.TestCase):
         first = {"measured": {"ns": 1000}}
         self.assertFalse(list(bench.disagree(first, {"measured": {"ns": 1004}})))
         self.assertTrue(list(bench.disagree(first, {"measured": {"ns": 1006}})))
+        self.assertFalse(list(bench.disagree(first, {"measured": {"ns": 1006}}, 0.01)))
         self.assertTrue(list(bench.disagree(first, {"measured": {}})))
         killed = {"measured": {}, "unfinished": "killed"}
         self.assertEqual(list(bench.disagree(first, killed)), ["finished in one run only"])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lu-contiguous, lu-noncontiguous - a dense matrix into lower and upper triangle, by
+ * lu-contiguous, lu-noncontiguous, lu-columns - a dense matrix into lower and upper triangle, by
  * blocks of 16 * 16, the method and the two layouts of LU in SPLASH-2.
  *
  * A step takes one block of the diagonal: factor it, divide the blocks below and to
@@ -12,6 +12,9 @@
  * block are 8 * n bytes apart, on 16 pages from n = 512 on. Either way a step walks
  * what is left of the matrix once, a row of blocks after the other, each time with the
  * uppermost one; what is left gets smaller from step to step.
+ *
+ * lu-columns has the pages of lu-noncontiguous and walks what is left a column of blocks after
+ * the other: a page of each row, at the stride of a row, and the same for the next columns.
  *
  * A round is a step; after the last one the matrix is filled anew and it begins
  * again. Checked: the product of the triangles (and of what is not yet factored)
@@ -30,6 +33,7 @@ struct lu {
 	size_t stride;		/* from a row of a block to the next */
 	size_t done;		/* steps */
 	uint64_t seed;
+	bool down;		/* a column of blocks after the other */
 };
 
 static double *block(const struct lu *m, size_t i, size_t j)
@@ -109,6 +113,11 @@ static void subtract_product(double *restrict to, const double *restrict left,
 				to[i * stride + j] -= left[i * stride + p] * above[p * stride + j];
 }
 
+static void subtract_at(const struct lu *m, size_t i, size_t j, size_t k)
+{
+	subtract_product(block(m, i, j), block(m, i, k), block(m, k, j), m->stride);
+}
+
 static void step(struct lu *m)
 {
 	size_t k = m->done++, i, j;
@@ -120,7 +129,7 @@ static void step(struct lu *m)
 		divide_by_lower(block(m, k, j), block(m, k, k), m->stride);
 	for (i = k + 1; i < m->blocks; i++)
 		for (j = k + 1; j < m->blocks; j++)
-			subtract_product(block(m, i, j), block(m, i, k), block(m, k, j), m->stride);
+			subtract_at(m, m->down ? j : i, m->down ? i : j, k);
 }
 
 /*
@@ -171,9 +180,9 @@ static void set_up(struct lu *m, struct run *run, bool contiguous)
 		m->x[i] = rng_unit(&rng);
 }
 
-static void lu_main(struct run *run, bool contiguous)
+static void lu_main(struct run *run, bool contiguous, bool down)
 {
-	struct lu m;
+	struct lu m = { .down = down };
 
 	set_up(&m, run, contiguous);
 	if (!run->rounds)
@@ -193,12 +202,17 @@ static void lu_main(struct run *run, bool contiguous)
 
 static void lu_contiguous_main(struct run *run)
 {
-	lu_main(run, true);
+	lu_main(run, true, false);
 }
 
 static void lu_noncontiguous_main(struct run *run)
 {
-	lu_main(run, false);
+	lu_main(run, false, false);
+}
+
+static void lu_columns_main(struct run *run)
+{
+	lu_main(run, false, true);
 }
 
 const struct program lu_contiguous_program = {
@@ -213,4 +227,11 @@ const struct program lu_noncontiguous_program = {
 	.what = "blocked LU, rows of the matrix in one piece: a block is on 16 pages",
 	.checks = 1,
 	.main = lu_noncontiguous_main,
+};
+
+const struct program lu_columns_program = {
+	.name = "lu-columns",
+	.what = "the same, walked down its columns: from row to row of the matrix",
+	.checks = 1,
+	.main = lu_columns_main,
 };

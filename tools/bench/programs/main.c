@@ -37,9 +37,11 @@ static const char usage_line[] =
 	"usage: programs NAME [--mb MIB] [--rounds N] [--seed N] [--hold] | programs --list";
 
 static const struct program *const all_programs[] = {
-	&fft_program, &lu_contiguous_program, &lu_noncontiguous_program, &ocean_program,
-	&cg_program, &mg_program, &nbody_program, &radix_program, &hashjoin_program,
-	&btree_program, &bfs_program, &kvcache_program, NULL
+	&fft_program, &lu_contiguous_program, &lu_noncontiguous_program, &lu_columns_program,
+	&ocean_program, &ocean_parts_program, &cg_program, &mg_program, &sp_program,
+	&nbody_program, &fmm_program, &radix_program, &hashjoin_program, &btree_program,
+	&bfs_program, &kvcache_program, &cube_program, &warehouse_program, &list_program,
+	&list_ordered_program, &heap_program, NULL
 };
 
 /* ---- for the programs ---- */

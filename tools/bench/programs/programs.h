@@ -55,9 +55,11 @@ struct run {
 	unsigned int bad;
 };
 
-extern const struct program bfs_program, btree_program, cg_program, fft_program,
-	hashjoin_program, kvcache_program, lu_contiguous_program, lu_noncontiguous_program,
-	mg_program, nbody_program, ocean_program, radix_program;
+extern const struct program bfs_program, btree_program, cg_program, cube_program, fft_program,
+	fmm_program, hashjoin_program, heap_program, kvcache_program, list_ordered_program,
+	list_program, lu_columns_program, lu_contiguous_program, lu_noncontiguous_program,
+	mg_program, nbody_program, ocean_parts_program, ocean_program, radix_program, sp_program,
+	warehouse_program;
 
 /* Memory for one array, a mapping of its own; does not return when there is none. */
 void *map_array(struct run *run, const char *name, size_t bytes);
