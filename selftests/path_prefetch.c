@@ -13,17 +13,21 @@
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	17
+#define NR_CASES	22
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
 #define TRACING		"/sys/kernel/tracing/"
 #define TRACE_EVENT	TRACING "events/mmpath/mmpath_prefetch/enable"
+#define STRIDE		8
 
-enum order { LOOP, CHASE, RANDOM };
+enum order { LOOP, STRIDES, CHASE, RANDOM };
+enum memory { ANONYMOUS, SHARED, MEMFD, PRIVATE_MEMFD };
 
 struct job {
 	enum order order;
 	unsigned int rounds;	/* 0: until told to end */
+	enum memory memory;
+	bool forks;		/* every second round is a child's, in memory that is shared */
 };
 
 static struct shared {
@@ -55,7 +59,7 @@ static unsigned int *order_of(enum order order, size_t pages)
 	size_t i, j;
 
 	for (i = 0; i < pages; i++)
-		of[i] = i;
+		of[i] = order == STRIDES ? i * STRIDE % pages + i * STRIDE / pages : i;
 	for (i = pages - 1; order == CHASE && i; i--) {
 		j = path_rand(&seed) % (i + 1);
 		t = of[i];
@@ -65,22 +69,70 @@ static unsigned int *order_of(enum order order, size_t pages)
 	return of;
 }
 
+static char *memory_of(enum memory memory, size_t bytes)
+{
+	int fd = -1, flags = memory == PRIVATE_MEMFD ? MAP_PRIVATE : MAP_SHARED;
+	char *p;
+
+	if (memory == ANONYMOUS)
+		return path_map(bytes, false);
+	if (memory == SHARED)
+		flags |= MAP_ANONYMOUS;
+	else
+		fd = memfd_create("path_prefetch", 0);
+	if (fd >= 0 && ftruncate(fd, bytes))
+		return MAP_FAILED;
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+	if (memory == PRIVATE_MEMFD && p != MAP_FAILED)
+		/* the file has pages of its own, which are not those of the program */
+		for (size_t i = 0; i < bytes / PAGE; i += 2)
+			if (pwrite(fd, "", 1, i * PAGE) != 1)
+				return MAP_FAILED;
+	if (fd >= 0)
+		close(fd);
+	return p;
+}
+
+/* A child counts, and nothing but its exit status tells that something was wrong. */
+static unsigned long round_of_a_child(char *p, const unsigned int *of, unsigned int *times,
+				      size_t pages)
+{
+	unsigned long wrong = 0;
+	int status;
+	pid_t pid;
+	size_t i;
+
+	pid = fork();
+	for (i = 0; i < pages; i++) {
+		if (!pid)
+			wrong += (*path_word(p, of[i]))++ != times[of[i]];
+		times[of[i]]++;
+	}
+	if (!pid)
+		_exit(!!wrong);
+	return waitpid(pid, &status, 0) != pid || status;
+}
+
 static int program(void *arg)
 {
 	const struct job *job = arg;
 	size_t pages = pages_of_a_job(), i, page;
 	unsigned int *of = order_of(job->order, pages), *times = calloc(pages, sizeof(*times));
 	unsigned long seed = 2, wrong = 0, round, major;
-	char *p = path_map(pages * PAGE, false);
+	char *p = memory_of(job->memory, pages * PAGE);
 
+	if (p == MAP_FAILED)
+		return KSFT_FAIL;
 	for (i = 0; i < pages; i++)
 		*path_word(p, of[i]) = 0;
 	major = path_major_faults();
 	for (round = 0; job->rounds ? round < job->rounds : !stopped(); round++) {
-		for (i = 0; i < pages; i++) {
+		for (i = 0; i < pages && !(job->forks && round % 2); i++) {
 			page = job->order == RANDOM ? path_rand(&seed) % pages : of[i];
 			wrong += (*path_word(p, page))++ != times[page]++;
 		}
+		if (job->forks && round % 2)
+			wrong += round_of_a_child(p, of, times, pages);
 		__atomic_fetch_add(&shared->rounds, 1, __ATOMIC_RELAXED);
 	}
 	shared->major = path_major_faults() - major;
@@ -111,9 +163,8 @@ static bool adds_up(const char *cg, const struct outcome *o)
 	       path_ge(hit * 4, o->hit * 3);
 }
 
-static struct outcome outcome_of(const char *mode, enum order order, unsigned int rounds)
+static struct outcome outcome_of_job(const char *mode, struct job job)
 {
-	struct job job = { .order = order, .rounds = rounds };
 	char *cg = path_cg(NULL, "prefetch");
 	struct outcome o;
 
@@ -132,6 +183,11 @@ static struct outcome outcome_of(const char *mode, enum order order, unsigned in
 		       mode, o.major, o.ondemand, o.space, o.ppg, o.hit);
 	path_cg_remove(cg);
 	return o;
+}
+
+static struct outcome outcome_of(const char *mode, enum order order, unsigned int rounds)
+{
+	return outcome_of_job(mode, (struct job){ .order = order, .rounds = rounds });
 }
 
 static bool shows(const char *cg, const char *want)
@@ -212,6 +268,40 @@ static void test_random(void)
 
 	ksft_test_result(o.right && path_lt(o.prefetched, o.major / 8),
 			 "without order next to nothing is read ahead\n");
+}
+
+/* Memory that is shared is in swap by the entries of a file, not of a page table. */
+static void test_shared(void)
+{
+	struct job job = { .order = STRIDES, .rounds = 3, .memory = MEMFD };
+	struct outcome none, o;
+
+	none = outcome_of_job("none", job);
+	o = outcome_of_job("auto", job);
+	ksft_test_result(none.right && path_eq(none.ondemand, -1) && o.right &&
+			 path_lt(o.major * 4, o.major + o.hit) && path_ge(o.ondemand, o.major) &&
+			 path_gt(o.hit, o.prefetched * 3 / 4) && path_le(o.hit, o.prefetched),
+			 "a memfd at a stride\n");
+	/* the first round is learnt from; the kernel's readahead follows the order of slots here */
+	job.order = CHASE;
+	o = outcome_of_job("auto", job);
+	ksft_test_result(o.right && path_lt(o.major * 2, o.major + o.hit) &&
+			 path_gt(o.hit, o.prefetched * 3 / 4),
+			 "a memfd in an order that it has seen\n");
+	job.order = RANDOM;
+	o = outcome_of_job("auto", job);
+	ksft_test_result(o.right && path_lt(o.prefetched, o.major / 8),
+			 "a memfd without order\n");
+	job = (struct job){ .order = LOOP, .rounds = 4, .memory = SHARED, .forks = true };
+	o = outcome_of_job("auto", job);
+	ksft_test_result(o.right && path_lt(o.ondemand * 4, o.ondemand + o.hit) &&
+			 path_gt(o.hit, o.prefetched * 3 / 4),
+			 "anonymous memory that is shared with children\n");
+	job = (struct job){ .order = LOOP, .rounds = 3, .memory = PRIVATE_MEMFD };
+	o = outcome_of_job("auto", job);
+	ksft_test_result(o.right && path_lt(o.major * 4, o.major + o.hit) &&
+			 path_gt(o.hit, o.prefetched * 3 / 4),
+			 "a private mapping of a memfd\n");
 }
 
 static void test_child(void)
@@ -352,6 +442,7 @@ int main(void)
 	test_loop();
 	test_chase();
 	test_random();
+	test_shared();
 	test_child();
 	test_trace();
 	test_storm();

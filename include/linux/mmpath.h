@@ -24,6 +24,9 @@ DECLARE_STATIC_KEY_FALSE(mmpath_prefetch_key);
 struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,
 			      struct vm_fault *vmf);
 void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct folio *folio);
+struct folio *__mmpath_shmem_swapin(swp_entry_t entry, gfp_t gfp, struct vm_area_struct *vma,
+				    pgoff_t index);
+void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index);
 void __mmpath_prefetch_exit(struct mm_struct *mm);
 
 static inline bool mmpath_prefetching(void)
@@ -52,6 +55,26 @@ static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long add
 		__mmpath_swap_hit(vma, address, folio);
 }
 
+/*
+ * Read a page of shmem from swap for a fault, and others that will be missed soon. @vma is NULL
+ * for read() and write(). Returns the page, or NULL as mmpath_swapin() does. May sleep.
+ */
+static inline struct folio *mmpath_shmem_swapin(swp_entry_t entry, gfp_t gfp,
+						struct vm_area_struct *vma, pgoff_t index)
+{
+	return mmpath_prefetching() && vma ? __mmpath_shmem_swapin(entry, gfp, vma, index) : NULL;
+}
+
+/*
+ * Note that a page of shmem is about to be used, if it is in the swap cache and was read ahead.
+ * The caller holds the swap device. May sleep.
+ */
+static inline void mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index)
+{
+	if (mmpath_prefetching() && vma)
+		__mmpath_shmem_hit(entry, vma, index);
+}
+
 /* Forget what was foreseen for @mm, in __mmput(). */
 static inline void mmpath_prefetch_exit(struct mm_struct *mm)
 {
@@ -59,11 +82,16 @@ static inline void mmpath_prefetch_exit(struct mm_struct *mm)
 		__mmpath_prefetch_exit(mm);
 }
 #else
-/* A macro: an inline function would change the code of swapin_readahead(). */
-#define mmpath_swapin(...)	((struct folio *)NULL)
+/* Macros: inline functions would change the code of swapin_readahead(). */
+#define mmpath_swapin(...)		((struct folio *)NULL)
+#define mmpath_shmem_swapin(...)	((struct folio *)NULL)
 
 static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address,
 				   struct folio *folio)
+{
+}
+
+static inline void mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index)
 {
 }
 

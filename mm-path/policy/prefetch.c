@@ -33,6 +33,7 @@
 #include <linux/rhashtable.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
+#include <linux/shmem_fs.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
@@ -100,6 +101,7 @@ struct mmpath_prefetcher {
  * @memcg: cgroup that is charged, in an event
  * @lock: protects what follows
  * @dead: it has left the table
+ * @files: most pages of a file that were out of memory in an event
  * @mem: allocator of @f
  * @f: the model
  * @rcu: for readers of the table
@@ -111,6 +113,7 @@ struct mmpath_foresight {
 	struct mem_cgroup *memcg;
 	spinlock_t lock;	/* what follows */
 	bool dead;
+	unsigned long files;
 	struct mmpath_mem mem;
 	struct mmpath_foresee f;
 	struct rcu_head rcu;
@@ -242,18 +245,49 @@ static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long address)
 	return pud_none(pudp_get(pud)) || pud_leaf(pudp_get(pud)) ? NULL : pmd_offset(pud, address);
 }
 
-/* Look for a swap entry at @address, which is in the VMA. The VMA is locked against changes. */
-static bool mmpath_swap_entry(struct vm_area_struct *vma, unsigned long address,
-			      swp_entry_t *entry)
+/* The PTE of @address, which is in the VMA. The VMA is locked against changes. */
+static pte_t mmpath_pte(struct vm_area_struct *vma, unsigned long address)
 {
 	pmd_t *pmd = mmpath_pmd(vma->vm_mm, address);
 	pte_t *ptep = pmd ? pte_offset_map(pmd, address) : NULL, pte;
 
 	if (!ptep)
-		return false;
+		return __pte(0);
 	__acquire(RCU);	/* for sparse */
 	pte = ptep_get_lockless(ptep);
 	pte_unmap(ptep);
+	return pte;
+}
+
+/* Look for a swap entry in a file of shmem. Those of large folios are left to the kernel. */
+static bool mmpath_shmem_entry(struct address_space *mapping, pgoff_t index, swp_entry_t *entry)
+{
+	XA_STATE(xas, &mapping->i_pages, index);
+	bool small = false;
+	void *found;
+
+	rcu_read_lock();
+	do {
+		found = xas_load(&xas);
+		if (xa_is_value(found))
+			small = !xas_get_order(&xas);
+	} while (xas_retry(&xas, found));
+	rcu_read_unlock();
+	if (!xa_is_value(found) || !small)
+		return false;
+	*entry = radix_to_swp_entry(found);
+	return !non_swap_entry(*entry);
+}
+
+/* Look for a swap entry of @address, in the page table, or in the file. */
+static bool mmpath_swap_entry(struct vm_area_struct *vma, unsigned long address,
+			      swp_entry_t *entry)
+{
+	pte_t pte = mmpath_pte(vma, address);
+
+	if (pte_none(pte) && vma_is_shmem(vma))
+		return mmpath_shmem_entry(vma->vm_file->f_mapping,
+					  linear_page_index(vma, address), entry);
 	if (!is_swap_pte(pte))
 		return false;
 	*entry = pte_to_swp_entry(pte);
@@ -302,7 +336,8 @@ static void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
 static unsigned int mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *page,
 					 unsigned int nr)
 {
-	gfp_t gfp = (GFP_HIGHUSER_MOVABLE & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN;
+	gfp_t gfp = vma_is_shmem(vma) ? mapping_gfp_mask(vma->vm_file->f_mapping) :
+					GFP_HIGHUSER_MOVABLE;
 	unsigned long address = page[0] << PAGE_SHIFT;
 	struct swap_iocb *splug = NULL;
 	struct mempolicy *mpol;
@@ -313,6 +348,7 @@ static unsigned int mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *
 	pgoff_t ilx;
 	bool new;
 
+	gfp = (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN;
 	mpol = get_vma_policy(vma, address, 0, &ilx);
 	blk_start_plug(&plug);
 	for (i = 0; i < nr; i++) {
@@ -356,9 +392,18 @@ static struct mmpath_prefetcher *mmpath_prefetcher_get(struct mem_cgroup *memcg)
 	return p;
 }
 
-static u32 mmpath_prefetch_nodes(struct mm_struct *mm)
+/* Pages of the program's in swap that MM_SWAPENTS does not count, because a file has them */
+static unsigned long mmpath_shmem_in_swap(struct vm_area_struct *vma)
 {
-	unsigned long pages = get_mm_counter(mm, MM_ANONPAGES) + get_mm_counter(mm, MM_SWAPENTS);
+	if (!vma_is_shmem(vma))
+		return 0;
+	return min(READ_ONCE(SHMEM_I(file_inode(vma->vm_file))->swapped), vma_pages(vma));
+}
+
+static u32 mmpath_prefetch_nodes(struct mm_struct *mm, unsigned long files)
+{
+	unsigned long pages = get_mm_counter(mm, MM_ANONPAGES) + get_mm_counter(mm, MM_SWAPENTS) +
+			      get_mm_counter(mm, MM_SHMEMPAGES) + files;
 
 	return min(2 * pages, MMPATH_PPG_NODES);
 }
@@ -368,16 +413,16 @@ static void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup
 				  struct vm_area_struct *vma, unsigned long address, bool miss,
 				  struct mmpath_batch *batch)
 {
+	unsigned long shmem = mmpath_shmem_in_swap(vma), pool, unsettled, wrong;
 	struct mmpath_foresee_event e = {
 		.page = address >> PAGE_SHIFT,
 		.first = vma->vm_start >> PAGE_SHIFT,
 		.nr = vma_pages(vma),
 		.miss = miss,
-		.in_swap = get_mm_counter(vma->vm_mm, MM_SWAPENTS),
+		.in_swap = get_mm_counter(vma->vm_mm, MM_SWAPENTS) + shmem,
 		.swapped = mmpath_swapped,
 		.arg = vma,
 	};
-	unsigned long pool, unsettled, wrong;
 	struct mmpath_foresight *s;
 
 	batch->nr = 0;
@@ -405,7 +450,9 @@ static void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup
 	e.room = pool - min(pool, unsettled);
 	unsettled = s->f.nr_unsettled;
 	wrong = s->f.wrong;
-	mmpath_foresee_set(&s->f, READ_ONCE(p->mode), mmpath_prefetch_nodes(vma->vm_mm));
+	s->files = max(s->files, shmem);
+	mmpath_foresee_set(&s->f, READ_ONCE(p->mode),
+			   mmpath_prefetch_nodes(vma->vm_mm, s->files));
 	batch->nr = mmpath_foresee(&s->f, &e, batch->page);
 	batch->by = s->f.fetch_by;
 	batch->depth = s->f.fetch_depth;
@@ -436,10 +483,11 @@ static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memc
 			      batch.depth, batch.nr, read, miss);
 }
 
-struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,
-			      struct vm_fault *vmf)
+static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol,
+				      pgoff_t ilx, struct vm_area_struct *vma,
+				      unsigned long address)
 {
-	struct mm_struct *mm = vmf->vma->vm_mm;
+	struct mm_struct *mm = vma->vm_mm;
 	struct mmpath_prefetcher *p;
 	struct folio *folio = NULL;
 	struct mem_cgroup *memcg;
@@ -457,11 +505,36 @@ struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mp
 		if (folio && new) {
 			swap_read_folio(folio, NULL);
 			mmpath_pf_count(p, MMPATH_PF_ONDEMAND, 1);
-			mmpath_prefetch(p, memcg, vmf->vma, vmf->address, true);
+			mmpath_prefetch(p, memcg, vma, address, true);
 		}
 		mmpath_prefetcher_put(p);
 	}
 	mem_cgroup_put(memcg);
+	return folio;
+}
+
+struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,
+			      struct vm_fault *vmf)
+{
+	return mmpath_swapin_at(entry, gfp, mpol, ilx, vmf->vma, vmf->address);
+}
+
+static unsigned long mmpath_address(struct vm_area_struct *vma, pgoff_t index)
+{
+	return vma->vm_start + ((index - vma->vm_pgoff) << PAGE_SHIFT);
+}
+
+struct folio *__mmpath_shmem_swapin(swp_entry_t entry, gfp_t gfp, struct vm_area_struct *vma,
+				    pgoff_t index)
+{
+	unsigned long address = mmpath_address(vma, index);
+	struct mempolicy *mpol;
+	struct folio *folio;
+	pgoff_t ilx;
+
+	mpol = get_vma_policy(vma, address, 0, &ilx);
+	folio = mmpath_swapin_at(entry, gfp, mpol, ilx, vma, address);
+	mpol_cond_put(mpol);
 	return folio;
 }
 
@@ -471,7 +544,8 @@ void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct
 	struct mmpath_prefetcher *p;
 	struct mem_cgroup *memcg;
 
-	if (mm != current->mm)
+	/* PG_readahead of a page that is being written means something else */
+	if (mm != current->mm || folio_test_writeback(folio))
 		return;
 	memcg = get_mem_cgroup_from_mm(mm);
 	p = mmpath_prefetcher_get(memcg);
@@ -483,6 +557,19 @@ void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct
 		mmpath_prefetcher_put(p);
 	}
 	mem_cgroup_put(memcg);
+}
+
+void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index)
+{
+	struct folio *folio = filemap_get_folio(swap_address_space(entry),
+						swap_cache_index(entry));
+
+	if (IS_ERR(folio))
+		return;
+	/* the caller clears the flag; two that are here at once both see it, which does no harm */
+	if (!folio_test_large(folio) && folio_test_readahead(folio))
+		__mmpath_swap_hit(vma, mmpath_address(vma, index), folio);
+	folio_put(folio);
 }
 
 /* Cgroups */
