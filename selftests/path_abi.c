@@ -51,6 +51,7 @@ static const struct {
 	{ "memory.path.balance", 0644, true }, { "memory.path.balance_stat", 0444 },
 	{ "memory.path.weight", 0644 }, { "memory.path.sla", 0644 },
 	{ "memory.path.target", 0444 }, { "memory.path.prefetch", 0644, true },
+	{ "memory.path.prefetch_regions", 0444 },
 };
 
 /* Not a number, in the eyes of kstrtoul() */

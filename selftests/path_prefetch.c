@@ -4,16 +4,20 @@
  * check them. What they miss is counted, in orders that can be foreseen and in one that cannot.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	22
+#define NOBODY		65534
+#define NR_CASES	28
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
 #define TRACING		"/sys/kernel/tracing/"
@@ -360,20 +364,218 @@ static void test_trace(void)
 	path_cg_remove(cg);
 }
 
+/* What a process has in memory.path.prefetch_regions */
+struct sight {
+	int rows;			/* -1: the file does not parse */
+	unsigned long long missed, fetched, used;	/* sums */
+	bool foreseen;			/* a mapping has space, and pages read ahead at some depth */
+};
+
+static bool parse_row(const char *line, pid_t pid, struct sight *sight)
+{
+	unsigned long long start, end, missed, fetched, used;
+	char by[8], share[4][8], name[16];
+	unsigned int depth;
+	int who, i;
+
+	if (sscanf(line, "%d %llx %llx %7s %u %7s %7s %7s %7s %llu %llu %llu %15s", &who, &start,
+		   &end, by, &depth, share[0], share[1], share[2], share[3], &missed, &fetched,
+		   &used, name) != 13)
+		return path_same(line, "a row");
+	for (i = 0; i < 4; i++)
+		if (strcmp(share[i], "-") && !path_le(atoi(share[i]), 100))
+			return false;
+	if (who != pid)
+		return true;
+	sight->rows++;
+	sight->missed += missed;
+	sight->fetched += fetched;
+	sight->used += used;
+	sight->foreseen |= !strcmp(by, "space") && depth > 3 && fetched && atoi(share[0]) > 40;
+	return path_lt(start, end) && path_le(depth, 64) && path_eq(!depth, !strcmp(by, "none"));
+}
+
+/* Closes the file. */
+static struct sight sight_of(int fd, pid_t pid)
+{
+	static const char head[] =
+		"pid start end predictor depth space_near space_far ppg_near ppg_far missed fetched used name\n";
+	char *text = fd < 0 ? NULL : path_slurp_fd(fd), *line;
+	struct sight sight = { };
+
+	close(fd);
+	if (!path_true(text && !strncmp(text, head, strlen(head)))) {
+		sight.rows = -1;
+		free(text);
+		return sight;
+	}
+	for (line = text; sight.rows >= 0 && (line = strchr(line, '\n')) && *++line;)
+		if (!parse_row(line, pid, &sight))
+			sight.rows = -1;
+	free(text);
+	return sight;
+}
+
+static int open_regions(const char *cg)
+{
+	char file[512];
+
+	snprintf(file, sizeof(file), "%s/memory.path.prefetch_regions", cg);
+	return open(file, O_RDONLY | O_CLOEXEC);
+}
+
+struct reader {
+	const char *cg;
+	pid_t own, other;	/* a program of the same user, and one of root's */
+};
+
+static bool become_nobody(void)
+{
+	return !setgid(NOBODY) && !setuid(NOBODY) && !prctl(PR_SET_DUMPABLE, 1);
+}
+
+static int program_of_nobody(void *arg)
+{
+	return become_nobody() ? program(arg) : KSFT_FAIL;
+}
+
+static int read_as_nobody(void *arg)
+{
+	struct reader *r = arg;
+	bool good = become_nobody() && path_gt(sight_of(open_regions(r->cg), r->own).rows, 0) &&
+		    path_eq(sight_of(open_regions(r->cg), r->other).rows, 0);
+
+	return good ? KSFT_PASS : KSFT_FAIL;
+}
+
+/* What nobody has opened shows root no more than nobody may see. */
+static int read_handed_on(void *arg)
+{
+	struct reader *r = arg;
+	int fd;
+
+	if (seteuid(NOBODY))
+		return KSFT_FAIL;
+	fd = open_regions(r->cg);
+	if (seteuid(0))
+		return KSFT_FAIL;
+	return path_eq(sight_of(fd, r->other).rows, 0) ? KSFT_PASS : KSFT_FAIL;
+}
+
+/* A PID namespace has none of the processes outside. */
+static int read_inside(void *arg)
+{
+	struct reader *r = arg;
+	int fd = open_regions(r->cg);
+	char *text = path_slurp_fd(fd);
+	bool good = path_true(text && !strcmp(strchr(text, '\n'), "\n"));
+
+	free(text);
+	close(fd);
+	return good ? KSFT_PASS : KSFT_FAIL;
+}
+
+static int in_child(int (*fn)(void *arg), void *arg)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		pid = fn(arg);
+		fflush(stdout);
+		_exit(pid);
+	}
+	return path_wait(pid, 20);
+}
+
+static int read_in_namespace(void *arg)
+{
+	return unshare(CLONE_NEWPID) ? KSFT_FAIL : in_child(read_inside, arg);
+}
+
+static bool becomes_foreseen(const char *cg, pid_t pid, struct sight *sight)
+{
+	unsigned long until = path_hangs_at(60);
+
+	do {
+		path_sleep_ms(20);
+		*sight = sight_of(open_regions(cg), pid);
+	} while (sight->rows >= 0 && !sight->foreseen && path_now_ms() < until);
+	return path_true(sight->foreseen);
+}
+
+static void test_regions(void)
+{
+	char *cg = path_cg(NULL, "prefetch");
+	char *one = path_cg(cg, "one"), *two = path_cg(cg, "two"), c;
+	struct job job = { .order = LOOP };
+	struct reader r = { .cg = cg };
+	struct sight sight;
+	bool good;
+	int fd;
+
+	path_cg_write(cg, "memory.high", path_slow() ? "6M" : "20M");
+	fd = open_regions(cg);
+	good = path_true(fd >= 0) && path_eq(read(fd, &c, 1), -1) && path_eq(errno, ENODATA);
+	close(fd);
+	ksft_test_result(good, "no regions without a mode\n");
+	path_cg_write(cg, FILE_NAME, "auto");
+	shared->stop = false;
+	r.other = path_spawn(one, program, &job);
+	r.own = path_spawn(two, program_of_nobody, &job);
+	good = becomes_foreseen(cg, r.other, &sight) && path_gt(sight.missed, 0) &&
+	       path_gt(sight.used, 0) && becomes_foreseen(cg, r.own, &sight);
+	ksft_test_result(good, "regions tell what is foreseen\n");
+	good = path_eq(in_child(read_as_nobody, &r), KSFT_PASS) &&
+	       path_eq(in_child(read_handed_on, &r), KSFT_PASS) &&
+	       path_eq(in_child(read_in_namespace, &r), KSFT_PASS);
+	ksft_test_result(good, "regions are shown to those that may ptrace\n");
+	/* from here on the mode of its cgroup is the program's */
+	path_cg_write(one, FILE_NAME, "space");
+	good = becomes_foreseen(one, r.other, &sight) &&
+	       path_eq(sight_of(open_regions(cg), r.other).rows, 0);
+	shared->stop = true;
+	good &= path_eq(path_wait(r.own, 120), KSFT_PASS) &&
+		path_eq(path_wait(r.other, 120), KSFT_PASS);
+	ksft_test_result(good, "regions are in the file of the cgroup that has the mode\n");
+	path_cg_remove(two);
+	path_cg_remove(one);
+	path_cg_remove(cg);
+}
+
+static bool swap_is(const char *want)
+{
+	char *cg = path_cg(NULL, "prefetch"), *text, *at;
+	bool is;
+
+	path_cg_write(cg, FILE_NAME, "auto");
+	text = path_cg_slurp(cg, "memory.path.stat");
+	at = text ? strstr(text, "prefetch_swap ") : NULL;
+	is = path_true(at) && path_same(strtok(at + strlen("prefetch_swap "), "\n"), want);
+	free(text);
+	path_cg_remove(cg);
+	return is;
+}
+
 static void test_zram(void)
 {
 	struct outcome o;
 
 	path_swap_restore();
-	if (!path_swap_zram(DISK_MIB)) {
+	path_swap_off();
+	ksft_test_result(swap_is("none"), "no swap\n");
+	if (path_swap_zram(DISK_MIB)) {
+		o = outcome_of("auto", LOOP, 2);
+		ksft_test_result(o.right && path_eq(o.ondemand, 0) && path_eq(o.prefetched, 0) &&
+				 swap_is("nowait"),
+				 "zram: there is nothing to hide\n");
+	} else {
 		ksft_test_result_skip("zram: there is nothing to hide\n");
-		return;
 	}
-	o = outcome_of("auto", LOOP, 2);
-	ksft_test_result(o.right && path_eq(o.ondemand, 0) && path_eq(o.prefetched, 0),
-			 "zram: there is nothing to hide\n");
 	path_swap_restore();
 	path_swap_null(DISK_MIB, 20);
+	ksft_test_result(swap_is("wait"), "a disk\n");
 }
 
 /* Changes while programs run: modes, swap off and on, a program killed, a cgroup removed */
@@ -445,6 +647,7 @@ int main(void)
 	test_shared();
 	test_child();
 	test_trace();
+	test_regions();
 	test_storm();
 	test_zram();
 	ksft_finished();

@@ -644,6 +644,63 @@ enum mmpath_foresee_mode mmpath_prefetch_mode(const struct mem_cgroup *memcg)
 }
 
 /**
+ * mmpath_prefetches() - has a cgroup a mode of its own?
+ * @memcg: the cgroup
+ *
+ * Return: is the mode another one than none?
+ */
+bool mmpath_prefetches(const struct mem_cgroup *memcg)
+{
+	return mmpath_prefetcher_of(memcg);
+}
+
+/**
+ * mmpath_prefetch_regions() - copy what is known of the mappings of a program
+ * @memcg: the cgroup
+ * @mm: mm of the program; the caller has a user of it
+ * @to: the copies; room for MMPATH_FORESEE_REGIONS
+ *
+ * Return: the number of copies. 0 if the mode of another cgroup than @memcg is the program's.
+ */
+unsigned int mmpath_prefetch_regions(const struct mem_cgroup *memcg, struct mm_struct *mm,
+				     struct mmpath_foresee_region *to)
+{
+	const struct mmpath_prefetcher *p;
+	struct mmpath_foresight *s;
+	unsigned int nr = 0;
+
+	rcu_read_lock();
+	p = mmpath_prefetcher_of(memcg);
+	s = mmpath_foresight_find(mm);
+	if (p && s && READ_ONCE(s->p) == p) {
+		spin_lock(&s->lock);
+		for (; !s->dead && nr < s->f.nr_regions; nr++)
+			to[nr] = *mmpath_foresee_region(&s->f, nr);
+		spin_unlock(&s->lock);
+	}
+	rcu_read_unlock();
+	return nr;
+}
+
+/* Do the swap devices need a wait? Where they need none, nothing is prefetched. */
+static const char *mmpath_swap_waits(void)
+{
+	static const char * const words[] = { "none", "wait", "nowait", "both" };
+	const struct swap_info_struct *device;
+	unsigned int type, kinds = 0;
+	unsigned long flags;
+
+	for (type = 0; type < MAX_SWAPFILES; type++) {
+		device = swp_swap_info(swp_entry(type, 0));
+		/* as of some moment */
+		flags = device ? data_race(device->flags) : 0;
+		if (flags & SWP_WRITEOK)
+			kinds |= flags & SWP_SYNCHRONOUS_IO ? 2 : 1;
+	}
+	return words[kinds];
+}
+
+/**
  * mmpath_show_prefetch() - print what prefetching has done in a cgroup
  * @m: file to print to
  * @memcg: the cgroup
@@ -660,6 +717,7 @@ int mmpath_show_prefetch(struct seq_file *m, const struct mem_cgroup *memcg)
 	for (i = 0; i < NR_MMPATH_PF_STATS; i++)
 		seq_printf(m, "prefetch_%s %lu\n", mmpath_prefetch_stat_names[i],
 			   atomic_long_read(&p->stat[i]));
+	seq_printf(m, "prefetch_swap %s\n", mmpath_swap_waits());
 	return 0;
 }
 

@@ -140,8 +140,13 @@ static bool mmpath_memcg_keeps(struct cgroup_subsys_state *css, struct mm_struct
 	return mmpath_memcg_has(css, mm);
 }
 
-/* Find the mm also when the first thread has ended and others run on. */
-static struct mm_struct *mmpath_memcg_get_mm(struct task_struct *leader)
+/**
+ * mmpath_get_mm() - return the mm of a process
+ * @leader: its first thread, which may have ended while others run on
+ *
+ * Return: the mm with a user, or NULL if there is none, or it is that of a kernel thread.
+ */
+struct mm_struct *mmpath_get_mm(struct task_struct *leader)
 {
 	struct task_struct *task = find_lock_task_mm(leader);
 	struct mm_struct *mm;
@@ -159,7 +164,7 @@ static struct mm_struct *mmpath_memcg_get_mm(struct task_struct *leader)
 /* For an mm that several processes share, the cgroup of the owner counts. */
 static void mmpath_memcg_track_task(struct mmpath_memcg *pm, struct task_struct *task)
 {
-	struct mm_struct *mm = mmpath_memcg_get_mm(task);
+	struct mm_struct *mm = mmpath_get_mm(task);
 
 	if (!mm)
 		return;
@@ -636,6 +641,14 @@ static struct cftype mmpath_files[] = {
 		.flags = CFTYPE_NOT_ON_ROOT,
 		.seq_show = mmpath_prefetch_show,
 		.write = mmpath_prefetch_write,
+	},
+	{
+		.name = "path.prefetch_regions",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_start = mmpath_prefetch_regions_start,
+		.seq_next = mmpath_prefetch_regions_next,
+		.seq_stop = mmpath_prefetch_regions_stop,
+		.seq_show = mmpath_prefetch_regions_show,
 	},
 #endif
 	{ }	/* terminate */

@@ -47,8 +47,15 @@ static bool mmpath_may_trace(const struct seq_file *m, struct task_struct *task)
 	return may;
 }
 
-/* May the reader see single regions of @mm? A page trace is a side channel. */
-static bool mmpath_may_look(const struct seq_file *m, struct mm_struct *mm)
+/**
+ * mmpath_may_look() - may the reader see single regions of a program?
+ * @m: the file
+ * @mm: mm of the program
+ *
+ * A page trace is a side channel.
+ * Return: may the opener of @m ptrace the program, or see all?
+ */
+bool mmpath_may_look(const struct seq_file *m, struct mm_struct *mm)
 {
 	struct task_struct *task;
 	bool may = false;
@@ -193,14 +200,18 @@ int mmpath_show_mrc(struct seq_file *m, struct mmpath_domain *dom)
 	return 0;
 }
 
-/* mmap_lock is held for reading. */
-static void mmpath_show_name(struct seq_file *m, struct mm_struct *mm,
-			     const struct mmpath_region *region)
+/**
+ * mmpath_show_name() - print the name of a mapping
+ * @m: file to print to
+ * @vma: the mapping, or NULL
+ *
+ * Context: mmap_lock is held for reading.
+ */
+void mmpath_show_name(struct seq_file *m, struct vm_area_struct *vma)
 {
-	struct vm_area_struct *vma = find_vma(mm, region->first << PAGE_SHIFT);
 	struct anon_vma_name *name;
 
-	if (!vma || vma->vm_start >> PAGE_SHIFT > region->last) {
+	if (!vma) {
 		seq_puts(m, "-");
 	} else if (vma->vm_file) {
 		seq_file_path(m, vma->vm_file, "\n");
@@ -210,6 +221,15 @@ static void mmpath_show_name(struct seq_file *m, struct mm_struct *mm,
 		name = anon_vma_name(vma);
 		seq_escape(m, name ? name->name : "-", "\n\\");
 	}
+}
+
+/* The mapping that a region has now, or NULL. mmap_lock is held for reading. */
+static struct vm_area_struct *mmpath_region_vma(struct mm_struct *mm,
+						const struct mmpath_region *region)
+{
+	struct vm_area_struct *vma = find_vma(mm, region->first << PAGE_SHIFT);
+
+	return vma && vma->vm_start >> PAGE_SHIFT <= region->last ? vma : NULL;
 }
 
 static u64 mmpath_region_footprint(const struct mmpath_region *region)
@@ -257,7 +277,7 @@ static void mmpath_show_region(struct seq_file *m, struct mmpath_domain *dom,
 		   mmpath_region_shift(&ctx->regions, region), region->nomem ? "nomem" : "ok");
 	mmpath_show_pool(m, dom, ctx, region);
 	if (region->kind != MMPATH_REGION_REST)
-		mmpath_show_name(m, ctx->d.mm, region);
+		mmpath_show_name(m, mmpath_region_vma(ctx->d.mm, region));
 	else
 		seq_puts(m, "-");
 	seq_putc(m, '\n');
