@@ -237,6 +237,33 @@ bool cgroup_is_tracked(const struct cgroup *cgroup)
 	return cgroup_u64(cgroup, "memory.path.track", &track) && track;
 }
 
+/* The word in brackets, in a copy that is to be freed; NULL and errno. */
+char *cgroup_choice(const struct cgroup *cgroup, const char *file)
+{
+	char *text = cgroup_read(cgroup, file), *word, *choice = NULL;
+
+	if (!text)
+		return NULL;
+	word = strchr(text, '[');
+	if (word && strchr(word, ']')) {
+		*strchr(word, ']') = '\0';
+		choice = xdup(word + 1);
+	}
+	free(text);
+	errno = choice ? 0 : EINVAL;
+	return choice;
+}
+
+/* Are pages prefetched because of this cgroup? */
+bool cgroup_prefetches(const struct cgroup *cgroup)
+{
+	char *mode = cgroup_choice(cgroup, "memory.path.prefetch");
+	bool does = mode && strcmp(mode, "none");
+
+	free(mode);
+	return does;
+}
+
 /* How many programs it tracks now. */
 uint64_t cgroup_programs(const struct cgroup *cgroup)
 {
@@ -264,12 +291,13 @@ bool cgroup_settling(const struct cgroup *cgroup)
 
 /* ---- all of them ----------------------------------------------------- */
 
-static void add_tracked(struct cgroup **list, size_t *count, const char *dir)
+static void add_wanted(struct cgroup **list, size_t *count, const char *dir,
+		       bool (*wanted)(const struct cgroup *cgroup))
 {
 	struct cgroup cgroup;
 
 	cgroup_set(&cgroup, dir + strlen(cgroup_root()));
-	if (!cgroup_is_tracked(&cgroup)) {
+	if (!wanted(&cgroup)) {
 		cgroup_free(&cgroup);
 		return;
 	}
@@ -282,10 +310,11 @@ static int by_path(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* Every cgroup that has a curve of its own, in order of their names. */
-struct cgroup *cgroups_tracked(size_t *count)
+/* Every cgroup that is wanted, from the one in a directory on, in order of their names. */
+struct cgroup *cgroups_below(const char *dir, bool (*wanted)(const struct cgroup *cgroup),
+			     size_t *count)
 {
-	char *paths[] = { (char *)cgroup_root(), NULL };
+	char *paths[] = { (char *)dir, NULL };
 	struct cgroup *list = NULL;
 	FTSENT *entry;
 	FTS *fts;
@@ -294,12 +323,18 @@ struct cgroup *cgroups_tracked(size_t *count)
 	*count = 0;
 	fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, by_path);
 	if (!fts)
-		die(EX_IOERR, "%s: %s", cgroup_root(), strerror(errno));
+		die(EX_IOERR, "%s: %s", dir, strerror(errno));
 	while ((entry = fts_read(fts)))
 		if (entry->fts_info == FTS_D)
-			add_tracked(&list, count, entry->fts_path);
+			add_wanted(&list, count, entry->fts_path, wanted);
 	fts_close(fts);
 	return list;
+}
+
+/* Every cgroup that has a curve of its own. */
+struct cgroup *cgroups_tracked(size_t *count)
+{
+	return cgroups_below(cgroup_root(), cgroup_is_tracked, count);
 }
 
 void cgroups_free(struct cgroup *cgroups, size_t count)

@@ -15,6 +15,7 @@
 
 struct sample {
 	const char *name;
+	bool tracked;		/* else it has no curve */
 	struct curve curve;
 	struct keyed path, memory;
 	uint64_t current, max;
@@ -31,7 +32,8 @@ struct samples {
 static bool collect_one(struct sample *sample, const struct cgroup *cgroup)
 {
 	memset(sample, 0, sizeof(*sample));
-	if (!curve_try_read(&sample->curve, cgroup))
+	sample->tracked = curve_try_read(&sample->curve, cgroup);
+	if (!sample->tracked && !cgroup_prefetches(cgroup))
 		return false;
 	sample->name = cgroup->name;
 	sample->max = NO_LIMIT;
@@ -42,6 +44,11 @@ static bool collect_one(struct sample *sample, const struct cgroup *cgroup)
 	return true;
 }
 
+static bool is_of_interest(const struct cgroup *cgroup)
+{
+	return cgroup_is_tracked(cgroup) || cgroup_prefetches(cgroup);
+}
+
 static void collect(struct samples *samples)
 {
 	size_t i;
@@ -49,7 +56,7 @@ static void collect(struct samples *samples)
 	memset(samples, 0, sizeof(*samples));
 	if (!cgroup_root_present())
 		return;
-	samples->cgroups = cgroups_tracked(&samples->cgroup_count);
+	samples->cgroups = cgroups_below(cgroup_root(), is_of_interest, &samples->cgroup_count);
 	samples->list = xalloc(samples->cgroup_count * sizeof(*samples->list));
 	for (i = 0; i < samples->cgroup_count; i++)
 		if (collect_one(&samples->list[samples->count], &samples->cgroups[i]))
@@ -246,17 +253,20 @@ static void print_curve_sizes(const struct samples *samples)
 
 	family("path_cgroup_records", COUNTER, "Records in the curve.");
 	for (i = 0; i < samples->count; i++)
-		cgroup_value("path_cgroup_records_total", &samples->list[i],
-			     samples->list[i].curve.records);
+		if (samples->list[i].tracked)
+			cgroup_value("path_cgroup_records_total", &samples->list[i],
+				     samples->list[i].curve.records);
 	family("path_cgroup_first_touches", COUNTER, "Pages touched for the first time.");
 	for (i = 0; i < samples->count; i++)
-		cgroup_value("path_cgroup_first_touches_total", &samples->list[i],
-			     samples->list[i].curve.cold);
+		if (samples->list[i].tracked)
+			cgroup_value("path_cgroup_first_touches_total", &samples->list[i],
+				     samples->list[i].curve.cold);
 	family("path_cgroup_footprint_bytes", GAUGE, "Pages ever touched.");
 	for (i = 0; i < samples->count; i++)
-		cgroup_value("path_cgroup_footprint_bytes", &samples->list[i],
-			     (double)samples->list[i].curve.footprint *
-			     samples->list[i].curve.page_bytes);
+		if (samples->list[i].tracked)
+			cgroup_value("path_cgroup_footprint_bytes", &samples->list[i],
+				     (double)samples->list[i].curve.footprint *
+				     samples->list[i].curve.page_bytes);
 }
 
 static void miss_value(const struct sample *sample, const char *memory, double misses)
@@ -276,6 +286,8 @@ static void print_misses(const struct samples *samples)
 	for (i = 0; i < samples->count; i++) {
 		const struct sample *sample = &samples->list[i];
 
+		if (!sample->tracked)
+			continue;
 		miss_value(sample, "current",
 			   curve_at_bytes(&sample->curve, WINDOW_TOTAL, sample->current));
 		miss_value(sample, "max",
@@ -329,36 +341,61 @@ static void print_policy(const struct samples *samples, const char *key)
 	free(name);
 }
 
-/*
- * memory.path.replace and .balance: the kernel has the same keys for all cgroups, but one may
- * have gone while it was read.
- */
-static void print_policies(const struct samples *samples)
+/* The first cgroup that has keys of a policy, or NULL. */
+static const struct keyed *with_policy(const struct samples *samples, const char *prefix)
 {
-	const struct keyed *path = &samples->list[0].path;
+	const struct keyed *path;
+	size_t i, k;
+
+	for (i = 0; i < samples->count; i++) {
+		path = &samples->list[i].path;
+		for (k = 0; k < path->count; k++)
+			if (!strncmp(path->keys[k], prefix, strlen(prefix)))
+				return path;
+	}
+	return NULL;
+}
+
+/* The kernel has the same keys for all cgroups that have some of a policy. */
+static void print_policies(const struct samples *samples, const char *prefix)
+{
+	const struct keyed *path = with_policy(samples, prefix);
 	uint64_t count;
 	size_t i;
 
-	for (i = 1; i < samples->count && !path->count; i++)
-		path = &samples->list[i].path;
-	for (i = 0; i < path->count; i++) {
-		const char *key = path->keys[i];
-
-		if ((!strncmp(key, "replace_", 8) || !strncmp(key, "balance_", 8)) &&
+	for (i = 0; path && i < path->count; i++)
+		if (!strncmp(path->keys[i], prefix, strlen(prefix)) &&
 		    parse_u64(path->values[i], &count))
-			print_policy(samples, key);
-	}
+			print_policy(samples, path->keys[i]);
 }
 
-static void print_cgroups(const struct samples *samples)
+static bool any_tracked(const struct samples *samples)
+{
+	size_t i;
+
+	for (i = 0; i < samples->count; i++)
+		if (samples->list[i].tracked)
+			return true;
+	return false;
+}
+
+static void print_curves(const struct samples *samples)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(stat_metrics); i++)
 		print_stat(samples, &stat_metrics[i]);
-	print_policies(samples);
 	print_curve_sizes(samples);
 	print_misses(samples);
+}
+
+static void print_cgroups(const struct samples *samples)
+{
+	if (any_tracked(samples))
+		print_curves(samples);
+	print_policies(samples, "replace_");
+	print_policies(samples, "balance_");
+	print_policies(samples, "prefetch_");
 	print_refaults(samples, "workingset_refault_anon", "path_cgroup_refault_anon_pages",
 		       "Anonymous and shared pages that came back from swap.");
 	print_refaults(samples, "workingset_refault_file", "path_cgroup_refault_file_pages",
@@ -393,8 +430,9 @@ const struct command cmd_metrics = {
 	.name = "metrics",
 	.summary = "all counters, as text for Prometheus",
 	.help = "usage: pathctl metrics [--openmetrics]\n\n"
-		"Counters of the machine and of every tracked cgroup in the text format of\n"
-		"Prometheus, which the textfile collector of node_exporter reads.\n\n"
+		"Counters of the machine, and of every cgroup that is tracked or has pages\n"
+		"prefetched, in the text format of Prometheus, which the textfile collector of\n"
+		"node_exporter reads.\n\n"
 		"  --openmetrics   in the OpenMetrics text format\n\n"
 		"A byte of a cgroup's name that is no UTF-8 is written as //xff.\n",
 	.run = run,

@@ -2,11 +2,8 @@
 /*
  * A live view over all tracked cgroups.
  */
-#include <errno.h>
-#include <ncurses.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "pathctl.h"
 
@@ -123,14 +120,15 @@ static void print_row(FILE *out, const struct row *row)
 	free(name);
 }
 
-static void print_frame(FILE *out, const struct frame *frame)
+static void print_frame(FILE *out, const char *head, const void *what)
 {
+	const struct frame *frame = what;
 	size_t i;
 
 	fprintf(out, "tracking is %s, %zu cgroup%s tracked\n",
 		frame->enabled ? "on" : "off (sudo pathctl on)", frame->count,
 		frame->count == 1 ? "" : "s");
-	fprintf(out, "%6s %9s %9s %8s %10s %10s %9s  %s\n", "PROCS", "RECORDS/S", "OVERHEAD",
+	fprintf(out, "%s%6s %9s %9s %8s %10s %10s %9s  %s\n", head, "PROCS", "RECORDS/S", "OVERHEAD",
 		"COVERAGE", "FOOTPRINT", "MEMORY", "MISSES/S", "CGROUP");
 	for (i = 0; i < frame->count; i++)
 		print_row(out, &frame->rows[i]);
@@ -166,78 +164,29 @@ static void once(bool json, enum order order)
 	if (json)
 		print_json(stdout, frame_json(&frame));
 	else
-		print_frame(stdout, &frame);
+		print_frame(stdout, "", &frame);
 	clear_frame(&frame);
 }
 
 /* ---- the terminal --------------------------------------------------------- */
 
-static void leave_screen(void)
-{
-	before_dying = NULL;
-	endwin();
-}
-
-static void enter_screen(void)
-{
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		die(EX_UNAVAILABLE, "top needs a terminal: pathctl top --once prints one frame");
-	if (!newterm(NULL, stdout, stdin))
-		die(EX_UNAVAILABLE, "TERM=%s is no terminal that is known here: pathctl top --once",
-		    getenv("TERM") ? getenv("TERM") : "");
-	before_dying = leave_screen;
-	cbreak();
-	noecho();
-	curs_set(0);
-	keypad(stdscr, TRUE);
-}
-
-static void show_text(char *text)
-{
-	char *line;
-	int y = 0;
-
-	erase();
-	while ((line = strsep(&text, "\n")) && y < LINES - 1) {
-		if (y == 1)
-			attron(A_REVERSE);
-		mvaddnstr(y++, 0, line, COLS);
-		attroff(A_REVERSE);
-	}
-}
-
-static void show_frame(enum order order)
-{
-	struct frame frame;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		die(EX_OSERR, "out of memory");
-	collect(&frame, order);
-	print_frame(out, &frame);
-	fclose(out);
-	show_text(text);
-	mvprintw(LINES - 1, 0, "q: quit   s: sorted by %s", order_names[order]);
-	refresh();
-	free(text);
-	clear_frame(&frame);
-}
-
 static void live(unsigned int delay, enum order order)
 {
+	struct frame frame;
+	char *keys;
 	int key = 0;
 
-	enter_screen();
-	timeout(delay * 1000);
+	live_enter("pathctl top --once", delay);
 	while (key != 'q') {
-		show_frame(order);
-		key = getch();
+		collect(&frame, order);
+		keys = xasprintf("q: quit   s: sorted by %s", order_names[order]);
+		key = live_frame(print_frame, &frame, keys);
+		free(keys);
+		clear_frame(&frame);
 		if (key == 's')
 			order = (order + 1) % ORDERS;
 	}
-	leave_screen();
+	live_leave();
 }
 
 /* ---- options --------------------------------------------------------------- */

@@ -27,6 +27,7 @@ _pathctl_options() {
 	size) echo --misses --delta --window --json --help ;;
 	regions) echo --pid --top --json --help ;;
 	top) echo --once --json --delay --help ;;
+	prefetch) echo --once --json --top --delay --help ;;
 	record) echo --output --duration --json --help ;;
 	replay) echo --check --misses --output --json --csv --svg --help ;;
 	metrics) echo --openmetrics --help ;;
@@ -45,6 +46,12 @@ _pathctl_arguments() {
 		fi ;;
 	track)
 		if [[ $COMP_CWORD -gt 2 ]]; then printf '%s\n' on off; else _pathctl_cgroups; fi ;;
+	prefetch)
+		if [[ $COMP_CWORD -gt 2 ]]; then
+			printf '%s\n' none space ppg auto
+		else
+			_pathctl_cgroups
+		fi ;;
 	mrc | size | regions | record) _pathctl_cgroups ;;
 	replay) compgen -f -- "${COMP_WORDS[COMP_CWORD]}" ;;
 	esac
@@ -61,7 +68,7 @@ _pathctl_offer() {
 
 _pathctl() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands=(status on off driver track mrc size regions top record replay metrics)
+	local commands=(status on off driver track mrc size regions top prefetch record replay metrics)
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then

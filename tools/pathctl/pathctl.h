@@ -13,6 +13,7 @@
  *			where the files are, and why one cannot be read
  *   curve.c regions.c	what is in them
  *   size.c		what a curve says about a size
+ *   live.c		the terminal as a screen
  *   watch.c		looking at programs while they run
  *   packed.c log.c	recordings as files (log.h), perhaps compressed
  *   plot.c svg.c	pictures
@@ -48,7 +49,8 @@ struct command {
 };
 
 extern const struct command cmd_status, cmd_on, cmd_off, cmd_driver, cmd_track,
-	cmd_mrc, cmd_size, cmd_regions, cmd_top, cmd_record, cmd_replay, cmd_metrics;
+	cmd_mrc, cmd_size, cmd_regions, cmd_top, cmd_prefetch, cmd_record, cmd_replay,
+	cmd_metrics;
 
 /* util.c */
 void __noreturn __printf(2, 3) die(int status, const char *fmt, ...);
@@ -205,6 +207,10 @@ bool cgroup_keyed(const struct cgroup *cgroup, const char *file, struct keyed *k
 bool cgroup_is_tracked(const struct cgroup *cgroup);
 uint64_t cgroup_programs(const struct cgroup *cgroup);
 bool cgroup_settling(const struct cgroup *cgroup);
+char *cgroup_choice(const struct cgroup *cgroup, const char *file);
+bool cgroup_prefetches(const struct cgroup *cgroup);
+struct cgroup *cgroups_below(const char *dir, bool (*wanted)(const struct cgroup *cgroup),
+			     size_t *count);
 struct cgroup *cgroups_tracked(size_t *count);
 void cgroups_free(struct cgroup *cgroups, size_t count);
 
@@ -279,6 +285,12 @@ void regions_sort(struct regions *regions);
 void regions_print(FILE *out, const struct regions *regions, size_t most);
 json_t *regions_json(const struct regions *regions);
 void regions_free(struct regions *regions);
+
+/* live.c */
+void live_enter(const char *once, unsigned int delay);
+int live_frame(void (*print)(FILE *out, const char *head, const void *frame), const void *frame,
+	       const char *keys);
+void live_leave(void);
 
 /* watch.c */
 struct watch {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The terminal as a screen that is drawn anew every few seconds.
+ */
+#include <ncurses.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pathctl.h"
+
+void live_leave(void)
+{
+	before_dying = NULL;
+	endwin();
+}
+
+/* @once: what to run without a terminal. A key is waited for that many seconds. */
+void live_enter(const char *once, unsigned int delay)
+{
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		die(EX_UNAVAILABLE, "this needs a terminal: %s prints one frame", once);
+	if (!newterm(NULL, stdout, stdin))
+		die(EX_UNAVAILABLE, "TERM=%s is no terminal that is known here: %s",
+		    getenv("TERM") ? getenv("TERM") : "", once);
+	before_dying = live_leave;
+	cbreak();
+	noecho();
+	curs_set(0);
+	keypad(stdscr, TRUE);
+	timeout(delay * 1000);
+}
+
+/* Lines that begin with a tab are heads of tables. */
+static void show_text(char *text)
+{
+	char *line;
+	int y = 0;
+
+	erase();
+	while ((line = strsep(&text, "\n")) && y < LINES - 1) {
+		if (*line == '\t') {
+			line++;
+			attron(A_REVERSE);
+		}
+		mvaddnstr(y++, 0, line, COLS);
+		attroff(A_REVERSE);
+	}
+}
+
+/**
+ * live_frame - draw a frame, and wait for a key
+ * @print: prints the frame; a tab marks the head of a table
+ * @frame: its argument
+ * @keys: the keys that do something, for the last line
+ *
+ * Return: the key, or a negative number if there was none.
+ */
+int live_frame(void (*print)(FILE *out, const char *head, const void *frame), const void *frame,
+	       const char *keys)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		die(EX_OSERR, "out of memory");
+	print(out, "\t", frame);
+	fclose(out);
+	show_text(text);
+	mvprintw(LINES - 1, 0, "%s", keys);
+	refresh();
+	free(text);
+	return getch();
+}
