@@ -56,6 +56,9 @@ check-all: DEPS += gcc-aarch64-linux-gnu bpftool clang debhelper dwarves libbpf-
 check-all: deps ## the whole matrix: debug kernel, each patch, each symbol, arm64, W=1, C=2
 	tools/check/check --all
 
+# Programs that experiments run.
+bench: DEPS += bwa 7zip graphicsmagick jq lua5.4 minisat qhull-bin xsltproc
+
 .PHONY: bench
 bench: kernel kernel-stock tools ## every figure we claim, measured; EXP="NAME...": these
 	tools/bench/bench $(EXP)

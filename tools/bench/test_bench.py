@@ -255,6 +255,8 @@ class Figures(unittest.TestCase):
         figures = self.swapped(plain=plain, vm=vm)[1]
         self.assertEqual(figures, {"seconds": 2, "hidden, %": 75, "precision, %": 90,
                                    "faults/s": 7.5, "in, MB/s": 1.024, "out, MB/s": 0})
+        off = vm.replace("swap_ra 100", "swap_ra 0")
+        self.assertNotIn("hidden, %", self.swapped(plain=plain, vm=off)[1])
         figures = self.swapped(plain=plain, vm=vm, prefetch=stat)[1]
         self.assertEqual((figures["hidden, %"], figures["precision, %"], figures["late, %"]),
                          (90, 90, 5))
@@ -445,7 +447,8 @@ def invent(name):
     for nr, (workload, variant, _) in enumerate(bench.cases(e)):
         wanted = {a["figure"] for a in e.get("asked", [])} | \
             {p["y"] for p in e.get("plot", []) if "y" in p} | \
-            {c["figure"] for c in e.get("compared", [])}
+            {c["figure"] for c in e.get("compared", [])} | \
+            {f for t in e.get("table", []) for f in t["figures"]}
         curve = {"pages": list(range(64, 6400, 64)),
                  "predicted": [6400 - m + nr * 50 for m in range(64, 6400, 64)],
                  "true": [6400 - m for m in range(64, 6400, 64)],
