@@ -33,9 +33,14 @@ kernel-debug: deps ## the same with KASAN, lockdep, kmemleak, fault injection (b
 kernel-stock: deps ## the unpatched kernel, to compare with (build/stock)
 	$(TREE) build --stock lab
 
+.PHONY: kernel-modules
+kernel-modules: kernel ## one that loads modules, and the disk that seeks (build/modules)
+	$(TREE) build modules --goal bzImage --goal modules
+	$(MAKE) -s -C tools/lab seekdisk
+
 .PHONY: tools
 tools: deps ## the user's command, the virtual hardware, the simulator
-	@for d in tools/pathctl tools/vpath tools/pathsim; do [ ! -e $$d/Makefile ] || $(MAKE) -C $$d || exit 1; done
+	@for d in tools/pathctl tools/vpath tools/pathsim tools/lab; do [ ! -e $$d/Makefile ] || $(MAKE) -C $$d || exit 1; done
 
 .PHONY: demo
 demo: kernel tools ## a real program's miss rate curve, drawn and proved
@@ -58,6 +63,11 @@ check-all: deps ## the whole matrix: debug kernel, each patch, each symbol, arm6
 
 # Programs that experiments run.
 bench: DEPS += bwa 7zip graphicsmagick jq lua5.4 minisat qhull-bin xsltproc
+
+# The disk that seeks has a kernel of its own.
+ifneq ($(if $(EXP),$(filter prefetch-disks%,$(EXP)),all),)
+bench: kernel-modules
+endif
 
 .PHONY: bench
 bench: kernel kernel-stock tools ## every figure we claim, measured; EXP="NAME...": these
