@@ -254,12 +254,26 @@ class Figures(unittest.TestCase):
         self.assertEqual(figures, {"seconds": 2})
         figures = self.swapped(plain=plain, vm=vm)[1]
         self.assertEqual(figures, {"seconds": 2, "hidden, %": 75, "precision, %": 90,
-                                   "faults/s": 7.5, "in, MB/s": 1.024, "out, MB/s": 0})
+                                   "faults/s": 7.5, "in, MB/s": 1.024, "out, MB/s": 0,
+                                   "pages in": 1000, "pages out": 0})
         off = vm.replace("swap_ra 100", "swap_ra 0")
         self.assertNotIn("hidden, %", self.swapped(plain=plain, vm=off)[1])
         figures = self.swapped(plain=plain, vm=vm, prefetch=stat)[1]
         self.assertEqual((figures["hidden, %"], figures["precision, %"], figures["late, %"]),
                          (90, 90, 5))
+
+    def test_two_on_a_disk(self):
+        with tempfile.TemporaryDirectory() as out:
+            for i, hit in ((1, 30), (2, 0)):
+                with open(os.path.join(out, f"plain-{i}"), "w", encoding="utf-8") as file:
+                    file.write(f"ns {i}000000000\nmajor 7\n")
+                with open(os.path.join(out, f"prefetch-{i}"), "w", encoding="utf-8") as file:
+                    file.write(f"prefetch_ondemand 10\nprefetch_prefetched 60\n"
+                               f"prefetch_hit {hit}\nprefetch_late 3\n")
+            measured, figures, _ = bench.shared({"env": {}}, out)
+        self.assertEqual(measured["ns"], 3000000000)
+        self.assertEqual([figures[f"hidden, %, {i}"] for i in (1, 2)], [75, 0])
+        self.assertEqual(figures["precision, %, 1"], 50)
 
     def test_charges(self):
         lines = ["#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION",
