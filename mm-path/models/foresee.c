@@ -20,6 +20,11 @@
  * page that was fetched counts as a miss. If it is a page in the middle of the last batch, it
  * also begins the next batch. So a stream never waits.
  *
+ * The graph is the dear one: it needs memory for each page that is missed, and that memory is
+ * taken from the program. So it begins with the first misses in a mapping, as many as an eighth
+ * of its pages. If what it learns from these is right when they are missed again, it may grow.
+ * If not, it sleeps, longer each time. A graph that sleeps in all mappings is forgotten.
+ *
  * Pages that were fetched and not used yet are limited to a part of memory, between 2 and 10 %,
  * by what became of the last 64 of them. A page that was not used soon counts as wrong.
  */
@@ -38,17 +43,26 @@
 #define FORESEE_TESTS		4U	/* pages of each predictor to note, near and far */
 #define FORESEE_FAR_FROM	31U
 #define FORESEE_TRIED_LEAST	12	/* tests; fewer say nothing */
+#define FORESEE_TRIED_ENOUGH	64U	/* tests; so many show that the graph is of no use ... */
+#define FORESEE_HOPELESS	30	/* ... where less than this per cent of the near ones are right */
 #define FORESEE_TRIED_MOST	128	/* then older ones count half */
 #define FORESEE_UNKNOWN		55	/* near share of a predictor without enough tests */
 #define FORESEE_SPACE_BONUS	5	/* it costs less than the graph */
 #define FORESEE_BACK		(-3)	/* steps from here to -1 mean the direction down */
 
 #define FORESEE_NODES_LEAST	2048U
-#define FORESEE_EVENT_NODES	128U	/* more than an event adds */
+#define FORESEE_EVENT_NODES	2U	/* that an event may add: that of the page, and a stack */
+#define FORESEE_IDLE		512	/* events after which a graph that sleeps is forgotten */
 #define FORESEE_ROUNDS		3	/* through all pages, for which the graph is awake */
-#define FORESEE_AWAKE_LEAST	256
+#define FORESEE_TRIAL		8	/* a graph that is not proven has a node for one page in these */
 #define FORESEE_NAPS		4	/* the longest nap is 2^4 times as long */
-#define FORESEE_RING		1024U	/* pages that are fetched and not settled */
+
+#define FORESEE_MARKS_BYTES	(MMPATH_FORESEE_MARKS * sizeof(struct mmpath_foresee_mark))
+#define FORESEE_PROBES		32U	/* places of a page in the table of marks */
+#define FORESEE_SWEEP		16U	/* marks of each table that are looked at in an event */
+#define FORESEE_TESTED		0x0f	/* of a mark in the table of tests: tests that name the page */
+#define FORESEE_UNSETTLED	0x20	/* of a fetch, above 1 + its predictor */
+
 #define POOL_LEAST		2U
 #define POOL_MOST		10U
 #define POOL_FIRST		4
@@ -56,26 +70,25 @@
 #define POOL_GOOD		57	/* of these */
 #define POOL_BAD		48
 
-/* Numbers of mappings in the index, apart from those of pages */
-#define FORESEE_MAPPING		(1ULL << MMPATH_VPN_BITS)
-
 /**
  * mmpath_foresee_init() - initialize
  * @f: what is to be foreseen
  * @mem: allocator
  * @mode: the predictors to use
- * @max_nodes: most pages to remember; with more, all is forgotten. Not less than 2048.
+ * @max_nodes: most pages to remember; with more, the graph is forgotten. Not less than 2048.
  */
 void mmpath_foresee_init(struct mmpath_foresee *f, struct mmpath_mem *mem,
 			 enum mmpath_foresee_mode mode, u32 max_nodes)
 {
 	BUILD_BUG_ON(sizeof(struct mmpath_foresee_region) > 1 << MMPATH_FORESEE_REGION_ORDER);
+	BUILD_BUG_ON(sizeof(struct mmpath_foresee_mark) != sizeof(u64));
 	memset(f, 0, sizeof(*f));
 	f->mem = mem;
 	mmpath_foresee_set(f, mode, max_nodes);
 	f->pool_percent = POOL_FIRST;
 	f->regions.order = MMPATH_FORESEE_REGION_ORDER;
 	mmpath_ppg_init(&f->graph, mem);
+	mmpath_index_init(&f->mappings, mem, 0, NULL);
 }
 
 /**
@@ -97,20 +110,17 @@ void mmpath_foresee_set(struct mmpath_foresee *f, enum mmpath_foresee_mode mode,
 void mmpath_foresee_destroy(struct mmpath_foresee *f)
 {
 	mmpath_ppg_destroy(&f->graph);
+	mmpath_index_destroy(&f->mappings);
 	mmpath_vec_free(&f->regions, f->mem);
-	mmpath_mem_free(f->mem, f->fetched, FORESEE_RING * sizeof(*f->fetched));
-	f->fetched = NULL;
-	f->nr_fetched = 0;
+	mmpath_mem_free(f->mem, f->tests, FORESEE_MARKS_BYTES);
+	mmpath_mem_free(f->mem, f->fetches, FORESEE_MARKS_BYTES);
+	f->tests = NULL;
+	f->fetches = NULL;
 	f->nr_unsettled = 0;
 	f->nr_regions = 0;
 }
 
-static struct mmpath_ppg_node *foresee_node(const struct mmpath_foresee *f, u32 place)
-{
-	return mmpath_ppg_node(&f->graph, place);
-}
-
-/* Nodes have room for ticks of 13 bits. */
+/* Marks have room for ticks of 13 bits. */
 static u32 foresee_tick(const struct mmpath_foresee *f)
 {
 	return f->clock / FORESEE_TICK % (1 << 13);
@@ -120,6 +130,55 @@ static u32 foresee_tick(const struct mmpath_foresee *f)
 static bool foresee_late(const struct mmpath_foresee *f, u32 tick)
 {
 	return (foresee_tick(f) - tick) % (1 << 13) > f->soon;
+}
+
+/* Marks */
+
+/* By their upper bits, the ranks of as many pages in a row as there are marks are all different. */
+static struct mmpath_foresee_mark *foresee_mark_at(struct mmpath_foresee_mark *marks, u64 page,
+						   unsigned int probe)
+{
+	u64 rank = mmpath_rank(page) * MMPATH_FORESEE_MARKS >> MMPATH_VPN_BITS;
+
+	return &marks[(rank + probe) % MMPATH_FORESEE_MARKS];
+}
+
+static struct mmpath_foresee_mark *foresee_mark_find(struct mmpath_foresee_mark *marks, u64 page)
+{
+	struct mmpath_foresee_mark *mark;
+	unsigned int i;
+
+	for (i = 0; marks && i < FORESEE_PROBES; i++) {
+		mark = foresee_mark_at(marks, page, i);
+		if (mark->what && mark->page == page)
+			return mark;
+	}
+	return NULL;
+}
+
+/*
+ * Find the mark of a page, or add one, or return NULL if there is no room. A new mark takes the
+ * place of one that has no more bits of @busy, if it must.
+ */
+static struct mmpath_foresee_mark *foresee_mark_get(struct mmpath_foresee *f,
+						    struct mmpath_foresee_mark **marks, u64 page,
+						    unsigned int busy)
+{
+	struct mmpath_foresee_mark *mark, *free = NULL;
+	unsigned int i;
+
+	if (!*marks)
+		*marks = mmpath_mem_alloc(f->mem, FORESEE_MARKS_BYTES);
+	for (i = 0; *marks && i < FORESEE_PROBES; i++) {
+		mark = foresee_mark_at(*marks, page, i);
+		if (mark->what && mark->page == page)
+			return mark;
+		if (!(mark->what & busy) && (!free || (free->what && !mark->what)))
+			free = mark;
+	}
+	if (free)
+		*free = (struct mmpath_foresee_mark){ .page = page };
+	return free;
 }
 
 /* Regions */
@@ -159,8 +218,8 @@ static struct mmpath_foresee_region *foresee_region_replace(struct mmpath_forese
 {
 	u32 i = f->next_region++ % MMPATH_FORESEE_REGIONS;
 	struct mmpath_foresee_region *r = mmpath_foresee_region(f, i);
-	struct mmpath_index *ix = &f->graph.index;
-	u32 id = mmpath_index_find(ix, r->first | FORESEE_MAPPING);
+	struct mmpath_index *ix = &f->mappings;
+	u32 id = mmpath_index_find(ix, r->first);
 
 	if (id && *mmpath_index_at(ix, id) == i + 1)
 		mmpath_index_set(ix, id, 0);
@@ -170,8 +229,8 @@ static struct mmpath_foresee_region *foresee_region_replace(struct mmpath_forese
 /* The region of the mapping that begins at @first, or NULL when out of memory */
 static struct mmpath_foresee_region *foresee_region_get(struct mmpath_foresee *f, u64 first)
 {
-	struct mmpath_index *ix = &f->graph.index;
-	u32 id = mmpath_index_find(ix, first | FORESEE_MAPPING);
+	struct mmpath_index *ix = &f->mappings;
+	u32 id = mmpath_index_find(ix, first);
 	bool more = f->nr_regions < MMPATH_FORESEE_REGIONS;
 	struct mmpath_foresee_region *r;
 
@@ -180,7 +239,7 @@ static struct mmpath_foresee_region *foresee_region_get(struct mmpath_foresee *f
 	r = more ? foresee_region_add(f) : foresee_region_replace(f);
 	if (!r)
 		return NULL;
-	id = mmpath_index_get(ix, first | FORESEE_MAPPING);
+	id = mmpath_index_get(ix, first);
 	if (!id) {
 		f->nr_regions -= more;
 		return NULL;
@@ -191,26 +250,16 @@ static struct mmpath_foresee_region *foresee_region_get(struct mmpath_foresee *f
 	return r;
 }
 
-/*
- * Begin anew with pages, and keep what is known of the mappings. A mapping that does not get its
- * place back for want of memory is taken for a new one.
- */
-static void foresee_forget(struct mmpath_foresee *f)
+static void foresee_forget_graph(struct mmpath_foresee *f)
 {
-	struct mmpath_foresee_region *r;
-	u32 i, id;
+	u32 i;
 
 	mmpath_ppg_destroy(&f->graph);
 	mmpath_ppg_init(&f->graph, f->mem);
-	f->nr_fetched = 0;
-	f->nr_unsettled = 0;
 	f->forgotten++;
 	for (i = 0; i < f->nr_regions; i++) {
-		r = mmpath_foresee_region(f, i);
-		r->stack = 0;
-		id = mmpath_index_get(&f->graph.index, r->first | FORESEE_MAPPING);
-		if (id)
-			mmpath_index_set(&f->graph.index, id, i + 1);
+		mmpath_foresee_region(f, i)->stack = 0;
+		mmpath_foresee_region(f, i)->nodes = 0;
 	}
 }
 
@@ -229,36 +278,37 @@ static u8 foresee_test_bit(enum mmpath_predictor by, bool far)
 
 /* Settle the tests that named the page of an event. */
 static void foresee_settle_tests(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
-				 struct mmpath_ppg_node *node)
+				 u64 page)
 {
+	struct mmpath_foresee_mark *mark = foresee_mark_find(f->tests, page);
 	int by, far;
 
+	if (!mark)
+		return;
 	for (by = 0; by < NR_MMPATH_PREDICTORS; by++)
 		for (far = 0; far < 2; far++)
-			if (node->tests & foresee_test_bit(by, far) &&
-			    !foresee_late(f, node->tested_at) &&
+			if (mark->what & foresee_test_bit(by, far) &&
+			    !foresee_late(f, mark->at) &&
 			    r->tests[by].right[far] < r->tests[by].tried[far])
 				r->tests[by].right[far]++;
-	node->tests = 0;
+	mark->what = 0;
 }
 
 static void foresee_note_test(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
 			      enum mmpath_predictor by, bool far, u64 page)
 {
+	struct mmpath_foresee_mark *mark = foresee_mark_get(f, &f->tests, page, FORESEE_TESTED);
 	struct mmpath_foresee_tests *t = &r->tests[by];
-	u32 place = mmpath_ppg_get(&f->graph, page);
-	struct mmpath_ppg_node *node;
 
-	if (!place)
+	if (!mark)
 		return;
-	node = foresee_node(f, place);
-	if (foresee_late(f, node->tested_at))
-		node->tests = 0;
-	if (node->tests & foresee_test_bit(by, far))
+	if (foresee_late(f, mark->at))
+		mark->what = 0;
+	if (mark->what & foresee_test_bit(by, far))
 		return;
-	if (!node->tests)
-		node->tested_at = foresee_tick(f);
-	node->tests |= foresee_test_bit(by, far);
+	if (!mark->what)
+		mark->at = foresee_tick(f);
+	mark->what |= foresee_test_bit(by, far);
 	if (++t->tried[far] > FORESEE_TRIED_MOST) {
 		t->tried[far] /= 2;
 		t->right[far] /= 2;
@@ -284,6 +334,12 @@ static unsigned int foresee_depth(const struct mmpath_foresee_tests *t)
 	return near >= 85 ? 32 : near >= 70 ? 16 : near >= 55 ? 8 : 4;
 }
 
+/* Has a predictor been tested, and found to be right? */
+static bool foresee_proven(const struct mmpath_foresee_tests *t)
+{
+	return t->tried[false] >= FORESEE_TRIED_LEAST && foresee_depth(t);
+}
+
 /* What is a predictor worth? */
 static unsigned int foresee_worth(const struct mmpath_foresee_tests *t, int by)
 {
@@ -292,14 +348,41 @@ static unsigned int foresee_worth(const struct mmpath_foresee_tests *t, int by)
 	return near + min(near, far) / 2 + (by == MMPATH_FORESEE_SPACE) * FORESEE_SPACE_BONUS;
 }
 
+/* Pages of the program, by half the nodes that it may have */
+static u32 foresee_pages(const struct mmpath_foresee *f)
+{
+	return f->max_nodes / 2;
+}
+
+/* Has the graph been tested enough to say that it is of no use here? */
+static bool foresee_graph_is_hopeless(const struct mmpath_foresee_tests *t)
+{
+	return t->tried[false] >= FORESEE_TRIED_ENOUGH &&
+	       foresee_share(t, false) < FORESEE_HOPELESS;
+}
+
+/* Let tests weigh less than those of which there must be enough when the graph is awake again. */
+static void foresee_fade(struct mmpath_foresee_tests *t)
+{
+	unsigned int far, most = FORESEE_TRIED_ENOUGH / 2;
+
+	for (far = 0; far < 2; far++)
+		if (t->tried[far] > most) {
+			t->right[far] = t->right[far] * most / t->tried[far];
+			t->tried[far] = most;
+		}
+}
+
 /*
  * Must the graph be taught, and asked? Not where space is right as far ahead as can be. And less
- * and less often where the graph was of no use while the program could go through its pages a
- * few times: a program without order must not pay for it. Space is always tried, so that a scan
- * is noticed.
+ * and less often where the graph was of no use, by its tests or because the program could go
+ * through its pages a few times: a program without order must not pay for it. Space is always
+ * tried, so that a scan is noticed.
  */
 static bool foresee_graph_awake(struct mmpath_foresee *f, struct mmpath_foresee_region *r)
 {
+	struct mmpath_foresee_tests *t = &r->tests[MMPATH_FORESEE_PPG];
+
 	if (f->mode == MMPATH_PREFETCH_SPACE ||
 	    (f->mode == MMPATH_PREFETCH_AUTO &&
 	     foresee_depth(&r->tests[MMPATH_FORESEE_SPACE]) == MMPATH_FORESEE_MOST))
@@ -308,24 +391,39 @@ static bool foresee_graph_awake(struct mmpath_foresee *f, struct mmpath_foresee_
 		r->asleep--;
 		return false;
 	}
-	if (++r->awake < FORESEE_ROUNDS * f->graph.nr_nodes + FORESEE_AWAKE_LEAST)
+	if (++r->awake < FORESEE_ROUNDS * foresee_pages(f) && !foresee_graph_is_hopeless(t))
 		return true;
-	if (foresee_depth(&r->tests[MMPATH_FORESEE_PPG])) {
+	if (foresee_depth(t)) {
 		r->naps = 0;
 	} else {
 		r->asleep = r->awake << r->naps;
 		r->naps = min_t(u8, r->naps + 1, FORESEE_NAPS);
+		foresee_fade(t);
 	}
 	r->awake = 0;
 	return true;
 }
 
+/* Return the node of the page of an event. Some new ones are enough for tests of the graph. */
+static u32 foresee_node(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
+			const struct mmpath_foresee_event *e)
+{
+	u32 place = mmpath_ppg_find(&f->graph, e->page);
+
+	if (place || (!foresee_proven(&r->tests[MMPATH_FORESEE_PPG]) &&
+		      r->nodes >= min_t(u64, e->nr, foresee_pages(f)) / FORESEE_TRIAL))
+		return place;
+	place = mmpath_ppg_get(&f->graph, e->page);
+	r->nodes += !!place;
+	return place;
+}
+
 /* Pages that were fetched */
 
-static void foresee_settle_fetch(struct mmpath_foresee *f, struct mmpath_ppg_node *node,
+static void foresee_settle_fetch(struct mmpath_foresee *f, struct mmpath_foresee_mark *mark,
 				 bool right)
 {
-	node->fetched = 0;
+	mark->what &= ~FORESEE_UNSETTLED;
 	f->nr_unsettled--;
 	f->right += right;
 	f->wrong += !right;
@@ -341,52 +439,52 @@ static void foresee_settle_fetch(struct mmpath_foresee *f, struct mmpath_ppg_nod
 	f->pool_wrong = 0;
 }
 
-/* Settle what was not used in time. A page that was fetched again is in the ring twice. */
-static void foresee_settle_oldest(struct mmpath_foresee *f)
+/* A page is missed, or is used after it was fetched. */
+static void foresee_settle_page(struct mmpath_foresee *f, u64 page, bool miss)
 {
-	struct mmpath_foresee_fetch *fetch;
-	struct mmpath_ppg_node *node;
+	struct mmpath_foresee_mark *mark = foresee_mark_find(f->fetches, page);
 
-	for (; f->nr_fetched; f->first_fetched++, f->nr_fetched--) {
-		fetch = &f->fetched[f->first_fetched % FORESEE_RING];
-		node = foresee_node(f, fetch->place);
-		if (!node->fetched || node->fetched_at != fetch->tick)
-			continue;
-		if (!foresee_late(f, fetch->tick))
-			break;
-		foresee_settle_fetch(f, node, false);
+	if (!mark)
+		return;
+	if (!miss)
+		f->used_by = (mark->what & ~FORESEE_UNSETTLED) - 1;
+	if (mark->what & FORESEE_UNSETTLED)
+		foresee_settle_fetch(f, mark, !miss && !foresee_late(f, mark->at));
+	mark->what = 0;
+}
+
+/*
+ * Settle what was not used in time. That is noticed after MMPATH_FORESEE_MARKS / FORESEE_SWEEP
+ * events at the latest. The mark stays as long as there is room for it, because it tells which
+ * predictor had the page fetched.
+ */
+static void foresee_sweep(struct mmpath_foresee *f)
+{
+	u32 first = f->clock * FORESEE_SWEEP % MMPATH_FORESEE_MARKS, i;
+	struct mmpath_foresee_mark *mark;
+
+	for (i = first; f->tests && i < first + FORESEE_SWEEP; i++)
+		if (f->tests[i].what && foresee_late(f, f->tests[i].at))
+			f->tests[i].what = 0;
+	for (i = first; f->nr_unsettled && i < first + FORESEE_SWEEP; i++) {
+		mark = &f->fetches[i];
+		if (mark->what & FORESEE_UNSETTLED && foresee_late(f, mark->at))
+			foresee_settle_fetch(f, mark, false);
 	}
 }
 
 /* Note that a page is fetched. Returns false if it was fetched before, or cannot be noted. */
 static bool foresee_note_fetch(struct mmpath_foresee *f, enum mmpath_predictor by, u64 page)
 {
-	struct mmpath_ppg_node *node;
-	u32 place;
+	struct mmpath_foresee_mark *mark = foresee_mark_get(f, &f->fetches, page,
+							    FORESEE_UNSETTLED);
 
-	if (!f->fetched)
-		f->fetched = mmpath_mem_alloc(f->mem, FORESEE_RING * sizeof(*f->fetched));
-	if (!f->fetched || f->nr_fetched == FORESEE_RING)
+	if (!mark || mark->what & FORESEE_UNSETTLED)
 		return false;
-	place = mmpath_ppg_get(&f->graph, page);
-	if (!place)
-		return false;
-	node = foresee_node(f, place);
-	if (node->fetched)
-		return false;
-	node->fetched = 1;
-	node->by = by;
-	node->fetched_at = foresee_tick(f);
-	f->fetched[(f->first_fetched + f->nr_fetched++) % FORESEE_RING] =
-		(struct mmpath_foresee_fetch){ .place = place, .tick = foresee_tick(f) };
+	mark->what = FORESEE_UNSETTLED | (1 + by);
+	mark->at = foresee_tick(f);
 	f->nr_unsettled++;
 	return true;
-}
-
-/* The predictor that had the page fetched last. In tick 0 that is known until it is settled. */
-static enum mmpath_predictor foresee_fetched_by(const struct mmpath_ppg_node *node)
-{
-	return node->fetched || node->fetched_at ? node->by : NR_MMPATH_PREDICTORS;
 }
 
 /* Predictors */
@@ -506,16 +604,12 @@ static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_fore
 	return go && best_nr ? foresee_choose(f, r, e, fetch, best_nr) : 0;
 }
 
-/*
- * Is there no room for the nodes that an event may add? Without the graph, nodes are needed for
- * tests and fetches only, which are soon over.
- */
-static bool foresee_is_full(const struct mmpath_foresee *f)
+/* Is there no room for the nodes that an event may add, or no need of any? */
+static bool foresee_graph_must_go(const struct mmpath_foresee *f)
 {
-	bool idle = f->clock - f->graph_used > FORESEE_NODES_LEAST;
-
-	return f->graph.nr_nodes + FORESEE_EVENT_NODES >
-	       (idle ? FORESEE_NODES_LEAST : f->max_nodes);
+	if (f->clock - f->graph_used > FORESEE_IDLE)
+		return f->graph.nr_nodes;
+	return f->graph.nr_nodes + FORESEE_EVENT_NODES > f->max_nodes;
 }
 
 /**
@@ -533,35 +627,23 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 			    u64 *fetch)
 {
 	struct mmpath_foresee_region *r;
-	struct mmpath_ppg_node *node;
 	bool graph, test, go;
-	u32 place;
+	u32 place = 0;
 
 	if (f->mode == MMPATH_PREFETCH_NONE)
 		return 0;
-	if (foresee_is_full(f))
-		foresee_forget(f);
+	if (foresee_graph_must_go(f))
+		foresee_forget_graph(f);
 	f->clock++;
 	f->used_by = NR_MMPATH_PREDICTORS;
 	f->soon = clamp_t(u64, e->in_swap / (FORESEE_SOON_SHARE * FORESEE_TICK),
 			  FORESEE_SOON_LEAST, FORESEE_SOON_MOST);
-	if (f->nr_fetched)
-		foresee_settle_oldest(f);
+	foresee_sweep(f);
 	r = foresee_region_get(f, e->first);
 	if (!r)
 		return 0;
-	graph = foresee_graph_awake(f, r);
-	if (graph)
-		f->graph_used = f->clock;
-	place = graph ? mmpath_ppg_get(&f->graph, e->page) : mmpath_ppg_find(&f->graph, e->page);
-	if (place) {
-		node = foresee_node(f, place);
-		foresee_settle_tests(f, r, node);
-		if (!e->miss)
-			f->used_by = foresee_fetched_by(node);
-		if (node->fetched)
-			foresee_settle_fetch(f, node, !e->miss);
-	}
+	foresee_settle_tests(f, r, e->page);
+	foresee_settle_page(f, e->page, e->miss);
 	if (e->miss)
 		r->missed++;
 	else
@@ -570,16 +652,21 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	r->step_before = r->step;
 	r->step = r->last ? (s64)(e->page - r->last) : 0;
 	r->last = e->page;
-	if (graph && place && !r->stack)
-		r->stack = mmpath_ppg_stack(&f->graph);
-	if (graph && place && r->stack)
-		mmpath_ppg_miss(&f->graph, r->stack, place);
+	graph = foresee_graph_awake(f, r);
+	if (graph) {
+		f->graph_used = f->clock;
+		place = foresee_node(f, r, e);
+		if (place && !r->stack)
+			r->stack = mmpath_ppg_stack(&f->graph);
+		if (place && r->stack)
+			mmpath_ppg_miss(&f->graph, r->stack, place);
+	}
 
 	go = e->miss || foresee_triggers(r, e->page);
 	test = !(foresee_random(r) & 3);
 	if (!test && !go)
 		return 0;
-	return foresee_predict(f, r, e, graph ? place : 0, test, go, fetch);
+	return foresee_predict(f, r, e, place, test, go, fetch);
 }
 
 /**
@@ -590,6 +677,7 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
  */
 size_t mmpath_foresee_bytes(const struct mmpath_foresee *f)
 {
-	return mmpath_ppg_bytes(&f->graph) + mmpath_vec_bytes(&f->regions) +
-	       (f->fetched ? FORESEE_RING * sizeof(*f->fetched) : 0);
+	return mmpath_ppg_bytes(&f->graph) + mmpath_index_bytes(&f->mappings) +
+	       mmpath_vec_bytes(&f->regions) +
+	       (!!f->tests + !!f->fetches) * FORESEE_MARKS_BYTES;
 }

@@ -16,36 +16,33 @@
 
 #define MMPATH_FORESEE_MOST	64U	/* pages to fetch at once */
 
-/**
- * struct mmpath_ppg_node - a page that was missed, or was foreseen
- * @page: id of its page in the index; 0: the node is the ring of a stack
- * @newer: node that was missed next, in the ring of its stack; 0: never missed
- * @older: node that was missed before it
- * @edge: place and weight of the nodes that follow, by falling weight
- * @tested_at: tick in which the first of @tests named the page
- * @fetched_at: tick in which the page was fetched
- * @tests: tests that have named the page, see foresee.c
- * @fetched: the page was fetched, and not used since
- * @by: the predictor that named it
- */
-struct mmpath_ppg_node {
-	u32 page;
+/* Neighbours of a node in the ring of its stack. A page that was never missed has none. */
+struct mmpath_ppg_link {
 	u32 newer, older;
-	u32 edge[MMPATH_PPG_DEGREE];
-	u32 tested_at:13, fetched_at:13, tests:4, fetched:1, by:1;
 };
 
+/**
+ * struct mmpath_ppg - a page proximity graph
+ * @mem: allocator
+ * @index: map from pages to nodes
+ * @nr_nodes: nodes in use, without node 0
+ * @pages: of each node, the id of its page in @index; 0: it is the end of a stack
+ * @links: of each node, a struct mmpath_ppg_link
+ * @edges: of each node, MMPATH_PPG_DEGREE edges by falling weight; 0: none
+ */
 struct mmpath_ppg {
 	struct mmpath_mem *mem;
 	/* the rest is ppg.c's */
 	struct mmpath_index index;
-	struct mmpath_vec nodes;
-	u32 nr_nodes;			/* in use, without node 0 */
+	u32 nr_nodes;
+	struct mmpath_vec pages, links, edges;
 };
 
 void mmpath_ppg_init(struct mmpath_ppg *g, struct mmpath_mem *mem);
 void mmpath_ppg_destroy(struct mmpath_ppg *g);
-struct mmpath_ppg_node *mmpath_ppg_node(const struct mmpath_ppg *g, u32 place);
+const u32 *mmpath_ppg_edges(const struct mmpath_ppg *g, u32 place);
+struct mmpath_ppg_link *mmpath_ppg_link(const struct mmpath_ppg *g, u32 place);
+bool mmpath_ppg_is_end(const struct mmpath_ppg *g, u32 place);
 u32 mmpath_ppg_find(struct mmpath_ppg *g, u64 page);
 u32 mmpath_ppg_get(struct mmpath_ppg *g, u64 page);
 u32 mmpath_ppg_stack(struct mmpath_ppg *g);
@@ -88,6 +85,7 @@ struct mmpath_foresee_tests {
  * @trigger: pages in the middle of the last batches; their use begins the next batch
  * @tests: of each predictor
  * @stack: stack of its misses in the graph; 0: none yet
+ * @nodes: nodes of its pages in the graph
  * @random: chooses which misses are tests
  * @next_trigger: entry of @trigger that is replaced next
  * @depth: pages that were foreseen last
@@ -104,7 +102,7 @@ struct mmpath_foresee_region {
 	s64 step, step_before;
 	u64 trigger[MMPATH_FORESEE_TRIGGERS];
 	struct mmpath_foresee_tests tests[NR_MMPATH_PREDICTORS];
-	u32 stack;
+	u32 stack, nodes;
 	u32 random;
 	u8 next_trigger, depth, by, naps;
 	u32 awake, asleep;
@@ -132,19 +130,24 @@ struct mmpath_foresee_event {
 	void *arg;
 };
 
-/* A page that was fetched: its node, and the tick */
-struct mmpath_foresee_fetch {
-	u32 place, tick;
+/*
+ * A page that a predictor has named: in which tick, and for what, see foresee.c. Marks are in
+ * tables of fixed size, because only those of the last events are needed.
+ */
+struct mmpath_foresee_mark {
+	u64 page:MMPATH_VPN_BITS, at:13, what:6;
 };
+
+#define MMPATH_FORESEE_MARKS	1024U
 
 struct mmpath_foresee {
 	struct mmpath_mem *mem;
 	enum mmpath_foresee_mode mode;
-	u32 max_nodes;			/* with more, all is forgotten */
+	u32 max_nodes;			/* with more, the graph is forgotten */
 	unsigned int pool_percent;	/* of memory for pages that are not used yet */
 	u32 nr_unsettled;		/* pages that were fetched and may still be right */
 	unsigned long right, wrong;	/* pages that were used in time, and that were not */
-	unsigned long forgotten;	/* how often all was forgotten */
+	unsigned long forgotten;	/* how often the graph was forgotten */
 	/* of the last event */
 	enum mmpath_predictor fetch_by;	/* predictor that named the pages to fetch */
 	unsigned int fetch_depth;	/* pages that it was worth to look ahead */
@@ -154,10 +157,10 @@ struct mmpath_foresee {
 	u32 graph_used;			/* clock when the graph was taught last */
 	u32 soon;			/* ticks in which a page that was named must be used */
 	struct mmpath_ppg graph;
+	struct mmpath_index mappings;	/* number of the region of a mapping, by its first page */
 	struct mmpath_vec regions;
 	u32 nr_regions, next_region;
-	struct mmpath_foresee_fetch *fetched;	/* ring, oldest first */
-	u32 first_fetched, nr_fetched;
+	struct mmpath_foresee_mark *tests, *fetches;	/* NULL: none yet */
 	u8 pool_right, pool_wrong;
 };
 

@@ -23,7 +23,9 @@
 
 #include "foresee.h"
 
-#define NODE_ORDER	5	/* a struct mmpath_ppg_node takes 32 bytes */
+#define PAGE_ORDER	2	/* a node takes 4 + 8 + 16 bytes */
+#define LINK_ORDER	3
+#define EDGES_ORDER	4
 #define WEIGHT_SHIFT	29	/* an edge is a place, and above it a weight */
 #define SET_SIZE	(2 * MMPATH_PPG_WINDOW)
 
@@ -79,11 +81,14 @@ static u32 ppg_edge(u32 place, u32 weight)
  */
 void mmpath_ppg_init(struct mmpath_ppg *g, struct mmpath_mem *mem)
 {
-	BUILD_BUG_ON(sizeof(struct mmpath_ppg_node) != 1 << NODE_ORDER);
+	BUILD_BUG_ON(sizeof(struct mmpath_ppg_link) != 1 << LINK_ORDER);
+	BUILD_BUG_ON(MMPATH_PPG_DEGREE * sizeof(u32) != 1 << EDGES_ORDER);
 	BUILD_BUG_ON(SET_SIZE != 128);
 	memset(g, 0, sizeof(*g));
 	g->mem = mem;
-	g->nodes.order = NODE_ORDER;
+	g->pages.order = PAGE_ORDER;
+	g->links.order = LINK_ORDER;
+	g->edges.order = EDGES_ORDER;
 	mmpath_index_init(&g->index, mem, 0, NULL);
 }
 
@@ -94,28 +99,70 @@ void mmpath_ppg_init(struct mmpath_ppg *g, struct mmpath_mem *mem)
 void mmpath_ppg_destroy(struct mmpath_ppg *g)
 {
 	mmpath_index_destroy(&g->index);
-	mmpath_vec_free(&g->nodes, g->mem);
+	mmpath_vec_free(&g->pages, g->mem);
+	mmpath_vec_free(&g->links, g->mem);
+	mmpath_vec_free(&g->edges, g->mem);
 	g->nr_nodes = 0;
 }
 
-/**
- * mmpath_ppg_node() - return a node
- * @g: the graph
- * @place: its place, not 0
- *
- * Return: the node. A call that adds a node may move it.
- */
-struct mmpath_ppg_node *mmpath_ppg_node(const struct mmpath_ppg *g, u32 place)
+static u32 *ppg_page(const struct mmpath_ppg *g, u32 place)
 {
-	return mmpath_vec_at(&g->nodes, place, NODE_ORDER);
+	return mmpath_vec_at(&g->pages, place, PAGE_ORDER);
+}
+
+static u32 *ppg_edges(const struct mmpath_ppg *g, u32 place)
+{
+	return mmpath_vec_at(&g->edges, place, EDGES_ORDER);
+}
+
+/**
+ * mmpath_ppg_edges() - return the edges of a node
+ * @g: the graph
+ * @place: place of the node, not 0
+ *
+ * Return: MMPATH_PPG_DEGREE edges, those that are not used last. An edge is the place of a node
+ * in the bits of MMPATH_PPG_NODES, and above them its weight. A call that adds a node may move
+ * them.
+ */
+const u32 *mmpath_ppg_edges(const struct mmpath_ppg *g, u32 place)
+{
+	return ppg_edges(g, place);
+}
+
+/**
+ * mmpath_ppg_link() - return the neighbours of a node on its stack
+ * @g: the graph
+ * @place: place of the node, not 0
+ *
+ * Return: the link. A call that adds a node may move it.
+ */
+struct mmpath_ppg_link *mmpath_ppg_link(const struct mmpath_ppg *g, u32 place)
+{
+	return mmpath_vec_at(&g->links, place, LINK_ORDER);
+}
+
+/**
+ * mmpath_ppg_is_end() - tell whether a node is the end of a stack
+ * @g: the graph
+ * @place: place of the node, not 0
+ *
+ * Return: false if the node has a page.
+ */
+bool mmpath_ppg_is_end(const struct mmpath_ppg *g, u32 place)
+{
+	return !*ppg_page(g, place);
+}
+
+static int ppg_grow(struct mmpath_ppg *g, struct mmpath_vec *v)
+{
+	return g->nr_nodes + 1 < v->nr ? 0 : mmpath_vec_grow(v, g->mem);
 }
 
 /* Returns the place of a zeroed node, or 0. Place 0 is never used. */
 static u32 ppg_add(struct mmpath_ppg *g)
 {
-	if (g->nr_nodes >= MMPATH_PPG_NODES)
-		return 0;
-	if (g->nr_nodes + 1 >= g->nodes.nr && mmpath_vec_grow(&g->nodes, g->mem))
+	if (g->nr_nodes >= MMPATH_PPG_NODES || ppg_grow(g, &g->pages) ||
+	    ppg_grow(g, &g->links) || ppg_grow(g, &g->edges))
 		return 0;
 	return ++g->nr_nodes;
 }
@@ -156,7 +203,7 @@ u32 mmpath_ppg_get(struct mmpath_ppg *g, u64 page)
 		return 0;
 	}
 	mmpath_index_set(&g->index, id, place);
-	mmpath_ppg_node(g, place)->page = id;
+	*ppg_page(g, place) = id;
 	return place;
 }
 
@@ -170,10 +217,8 @@ u32 mmpath_ppg_stack(struct mmpath_ppg *g)
 {
 	u32 place = ppg_add(g);
 
-	if (place) {
-		mmpath_ppg_node(g, place)->newer = place;
-		mmpath_ppg_node(g, place)->older = place;
-	}
+	if (place)
+		*mmpath_ppg_link(g, place) = (struct mmpath_ppg_link){ place, place };
 	return place;
 }
 
@@ -186,26 +231,24 @@ u32 mmpath_ppg_stack(struct mmpath_ppg *g)
  */
 u64 mmpath_ppg_page(const struct mmpath_ppg *g, u32 place)
 {
-	return mmpath_index_page(&g->index, mmpath_ppg_node(g, place)->page);
+	return mmpath_index_page(&g->index, *ppg_page(g, place));
 }
 
-static void ppg_learn(struct mmpath_ppg *g, struct mmpath_ppg_node *node)
+static void ppg_learn(struct mmpath_ppg *g, u32 place)
 {
 	u32 window[MMPATH_PPG_WINDOW], edge[MMPATH_PPG_DEGREE] = { };
+	u32 *was = ppg_edges(g, place), q, weight;
 	unsigned int i, j, nr = 0, nr_edges = 0;
 	struct ppg_set near = { };
-	u32 q, weight;
 
-	/* the end of the ring has no page */
-	for (q = node->newer; nr < MMPATH_PPG_WINDOW; q = mmpath_ppg_node(g, q)->newer) {
-		if (!mmpath_ppg_node(g, q)->page)
-			break;
+	q = mmpath_ppg_link(g, place)->newer;
+	for (; nr < MMPATH_PPG_WINDOW && *ppg_page(g, q); q = mmpath_ppg_link(g, q)->newer) {
 		ppg_set_add(&near, q);
 		window[nr++] = q;
 	}
-	for (i = 0; i < MMPATH_PPG_DEGREE && node->edge[i]; i++) {
-		q = ppg_place(node->edge[i]);
-		weight = ppg_weight(node->edge[i]);
+	for (i = 0; i < MMPATH_PPG_DEGREE && was[i]; i++) {
+		q = ppg_place(was[i]);
+		weight = ppg_weight(was[i]);
 		weight = ppg_set_has(&near, q) ? min(weight + 1, MMPATH_PPG_MOST) : weight - 1;
 		if (!weight)
 			continue;
@@ -220,13 +263,13 @@ static void ppg_learn(struct mmpath_ppg *g, struct mmpath_ppg_node *node)
 		if (j == nr_edges)
 			edge[nr_edges++] = ppg_edge(window[i], 1);
 	}
-	memcpy(node->edge, edge, sizeof(edge));
+	memcpy(was, edge, sizeof(edge));
 }
 
-static void ppg_unlink(struct mmpath_ppg *g, struct mmpath_ppg_node *node)
+static void ppg_unlink(struct mmpath_ppg *g, const struct mmpath_ppg_link *link)
 {
-	mmpath_ppg_node(g, node->newer)->older = node->older;
-	mmpath_ppg_node(g, node->older)->newer = node->newer;
+	mmpath_ppg_link(g, link->newer)->older = link->older;
+	mmpath_ppg_link(g, link->older)->newer = link->newer;
 }
 
 /**
@@ -239,16 +282,16 @@ static void ppg_unlink(struct mmpath_ppg *g, struct mmpath_ppg_node *node)
  */
 void mmpath_ppg_miss(struct mmpath_ppg *g, u32 stack, u32 place)
 {
-	struct mmpath_ppg_node *node = mmpath_ppg_node(g, place);
-	struct mmpath_ppg_node *end = mmpath_ppg_node(g, stack);
+	struct mmpath_ppg_link *link = mmpath_ppg_link(g, place);
+	struct mmpath_ppg_link *end = mmpath_ppg_link(g, stack);
 
-	if (node->newer) {
-		ppg_learn(g, node);
-		ppg_unlink(g, node);
+	if (link->newer) {
+		ppg_learn(g, place);
+		ppg_unlink(g, link);
 	}
-	node->newer = stack;
-	node->older = end->older;
-	mmpath_ppg_node(g, end->older)->newer = place;
+	link->newer = stack;
+	link->older = end->older;
+	mmpath_ppg_link(g, end->older)->newer = place;
 	end->older = place;
 }
 
@@ -266,8 +309,8 @@ void mmpath_ppg_miss(struct mmpath_ppg *g, u32 stack, u32 place)
 unsigned int mmpath_ppg_walk(const struct mmpath_ppg *g, u32 place, u32 *found,
 			     unsigned int most)
 {
-	const struct mmpath_ppg_node *node = mmpath_ppg_node(g, place);
 	unsigned int depth, i, end, from = 0, nr = 0;
+	const u32 *edge = ppg_edges(g, place);
 	struct ppg_set seen = { };
 
 	ppg_set_add(&seen, place);
@@ -275,12 +318,12 @@ unsigned int mmpath_ppg_walk(const struct mmpath_ppg *g, u32 place, u32 *found,
 		end = nr;
 		do {
 			if (depth)
-				node = mmpath_ppg_node(g, found[from++]);
-			for (i = 0; i < MMPATH_PPG_DEGREE && node->edge[i]; i++) {
+				edge = ppg_edges(g, found[from++]);
+			for (i = 0; i < MMPATH_PPG_DEGREE && edge[i]; i++) {
 				if (nr == most)
 					return nr;
-				if (ppg_set_add(&seen, ppg_place(node->edge[i])))
-					found[nr++] = ppg_place(node->edge[i]);
+				if (ppg_set_add(&seen, ppg_place(edge[i])))
+					found[nr++] = ppg_place(edge[i]);
 			}
 		} while (from < end);
 		if (nr == end)
@@ -297,5 +340,6 @@ unsigned int mmpath_ppg_walk(const struct mmpath_ppg *g, u32 place, u32 *found,
  */
 size_t mmpath_ppg_bytes(const struct mmpath_ppg *g)
 {
-	return mmpath_index_bytes(&g->index) + mmpath_vec_bytes(&g->nodes);
+	return mmpath_index_bytes(&g->index) + mmpath_vec_bytes(&g->pages) +
+	       mmpath_vec_bytes(&g->links) + mmpath_vec_bytes(&g->edges);
 }

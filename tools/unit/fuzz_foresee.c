@@ -11,7 +11,8 @@
 static const char *const fuzz_name = "fuzz_foresee", *const fuzz_claim = "foresight is sound";
 
 #define MOST_PAGES	16384U
-#define SOON_MOST	(256 + 16)	/* events, and a tick more at both ends */
+#define SOON_MOST	(256 + 16 + 64)	/* events, a tick more at both ends, and a sweep */
+#define UNSETTLED	0x20		/* of a mark */
 
 enum where { RESIDENT, SWAPPED, FETCHED };
 
@@ -23,7 +24,7 @@ struct world {
 	u8 where[MOST_PAGES];
 	u32 fetched_at[MOST_PAGES];	/* event in which it was fetched, 0: used since */
 	u32 events;
-	unsigned long fetched, lost;	/* lost: was unsettled when all was forgotten */
+	unsigned long fetched;
 	/* the last event */
 	u64 at, mapping;
 };
@@ -50,24 +51,25 @@ static bool world_swapped(void *arg, u64 page)
 
 static void check_node(const struct world *w, u32 place)
 {
-	const struct mmpath_ppg_node *node = mmpath_ppg_node(&w->f.graph, place);
+	const struct mmpath_ppg_link *link = mmpath_ppg_link(&w->f.graph, place);
+	const u32 *edge = mmpath_ppg_edges(&w->f.graph, place);
 	u32 i, j, to, weight, last = MMPATH_PPG_MOST;
 
 	CHECK(mmpath_ppg_find((struct mmpath_ppg *)&w->f.graph,
 			      mmpath_ppg_page(&w->f.graph, place)) == place);
-	CHECK(!node->newer == !node->older);
-	for (i = 0; i < MMPATH_PPG_DEGREE && node->edge[i]; i++) {
-		to = node->edge[i] & MMPATH_PPG_NODES;
-		weight = node->edge[i] >> 29;
+	CHECK(!link->newer == !link->older);
+	for (i = 0; i < MMPATH_PPG_DEGREE && edge[i]; i++) {
+		to = edge[i] & MMPATH_PPG_NODES;
+		weight = edge[i] >> 29;
 		CHECK(to && to <= w->f.graph.nr_nodes && to != place);
-		CHECK(mmpath_ppg_node(&w->f.graph, to)->page);
+		CHECK(!mmpath_ppg_is_end(&w->f.graph, to));
 		CHECK(weight && weight <= last);
 		last = weight;
 		for (j = 0; j < i; j++)
-			CHECK((node->edge[j] & MMPATH_PPG_NODES) != to);
+			CHECK((edge[j] & MMPATH_PPG_NODES) != to);
 	}
 	for (; i < MMPATH_PPG_DEGREE; i++)
-		CHECK(!node->edge[i]);
+		CHECK(!edge[i]);
 }
 
 /* All stacks are rings, and each page that was missed is on one of them. */
@@ -77,19 +79,19 @@ static void check_stacks(const struct world *w)
 	u32 i, place, next, missed = 0;
 
 	for (i = 1; i <= g->nr_nodes; i++)
-		missed += mmpath_ppg_node(g, i)->page && mmpath_ppg_node(g, i)->newer;
+		missed += !mmpath_ppg_is_end(g, i) && mmpath_ppg_link(g, i)->newer;
 	for (i = 0; i < w->f.nr_regions; i++) {
 		place = mmpath_foresee_region(&w->f, i)->stack;
 		if (!place)
 			continue;
-		CHECK(place <= g->nr_nodes && !mmpath_ppg_node(g, place)->page);
+		CHECK(place <= g->nr_nodes && mmpath_ppg_is_end(g, place));
 		do {
-			next = mmpath_ppg_node(g, place)->newer;
+			next = mmpath_ppg_link(g, place)->newer;
 			CHECK(next && next <= g->nr_nodes);
-			CHECK(mmpath_ppg_node(g, next)->older == place);
+			CHECK(mmpath_ppg_link(g, next)->older == place);
 			place = next;
-			CHECK(!mmpath_ppg_node(g, place)->page || missed--);
-		} while (mmpath_ppg_node(g, place)->page);
+			CHECK(mmpath_ppg_is_end(g, place) || missed--);
+		} while (!mmpath_ppg_is_end(g, place));
 		CHECK(place == mmpath_foresee_region(&w->f, i)->stack);
 	}
 	CHECK(!missed);
@@ -98,21 +100,21 @@ static void check_stacks(const struct world *w)
 static void check_all(const struct world *w)
 {
 	const struct mmpath_foresee *f = &w->f;
-	u32 i, flagged = 0, young = 0, ends = 0;
+	u32 i, unsettled = 0, young = 0, ends = 0;
 
-	for (i = 1; i <= f->graph.nr_nodes; i++) {
-		flagged += mmpath_ppg_node(&f->graph, i)->fetched;
-		if (mmpath_ppg_node(&f->graph, i)->page)
-			check_node(w, i);
-		else
+	for (i = 1; i <= f->graph.nr_nodes; i++)
+		if (mmpath_ppg_is_end(&f->graph, i))
 			ends++;
-	}
+		else
+			check_node(w, i);
+	for (i = 0; f->fetches && i < MMPATH_FORESEE_MARKS; i++)
+		unsettled += !!(f->fetches[i].what & UNSETTLED);
 	/* out of memory, a stack may be there before its region */
 	CHECK(ends <= f->nr_regions + 1);
 	check_stacks(w);
 	for (i = 0; i < w->mappings * w->pages; i++)
 		young += w->fetched_at[i] && w->events - w->fetched_at[i] <= SOON_MOST;
-	CHECK(f->nr_unsettled == flagged);
+	CHECK(f->nr_unsettled == unsettled);
 	CHECK(f->nr_unsettled <= young);
 	CHECK(f->nr_regions <= MMPATH_FORESEE_REGIONS);
 }
@@ -133,10 +135,20 @@ static void check_event(struct world *w, const struct mmpath_foresee_event *e, c
 		w->fetched_at[page] = w->events;
 	}
 	w->fetched += nr;
-	CHECK(w->f.right + w->f.wrong + w->f.nr_unsettled + w->lost == w->fetched);
+	CHECK(w->f.right + w->f.wrong + w->f.nr_unsettled == w->fetched);
 	CHECK(w->f.pool_percent >= 2 && w->f.pool_percent <= 10);
 	CHECK(w->f.mode == MMPATH_PREFETCH_NONE || w->f.graph.nr_nodes <= w->f.max_nodes);
 	CHECK(mmpath_foresee_bytes(&w->f) == w->tm.mem.bytes);
+}
+
+static bool is_unsettled(const struct world *w, u64 page)
+{
+	u32 i;
+
+	for (i = 0; w->f.fetches && i < MMPATH_FORESEE_MARKS; i++)
+		if (w->f.fetches[i].page == page && w->f.fetches[i].what & UNSETTLED)
+			return true;
+	return false;
 }
 
 static void event(struct world *w, struct source *src)
@@ -148,21 +160,14 @@ static void event(struct world *w, struct source *src)
 		.room = draw(src, 4) ? 64 : draw(src, 64),
 		.swapped = world_swapped, .arg = w,
 	};
-	u32 unsettled = w->f.nr_unsettled, place;
-	unsigned long forgotten = w->f.forgotten;
 	u64 fetch[MMPATH_FORESEE_MOST];
 	unsigned int i, nr;
 
 	if (w->f.mode != MMPATH_PREFETCH_NONE)
 		w->events++;
 	nr = mmpath_foresee(&w->f, &e, fetch);
-	if (w->f.forgotten != forgotten) {
-		w->lost += unsettled;
-		memset(w->fetched_at, 0, sizeof(w->fetched_at));
-	}
-	/* out of memory, its use may not be seen */
-	place = mmpath_ppg_find(&w->f.graph, e.page);
-	if (!place || !mmpath_ppg_node(&w->f.graph, place)->fetched)
+	/* out of memory, its use is not seen */
+	if (!is_unsettled(w, e.page))
 		w->fetched_at[w->at] = 0;
 	w->where[w->at] = RESIDENT;
 	check_event(w, &e, fetch, nr);

@@ -8,6 +8,7 @@
 #include "test.h"
 
 #define MAPPING	1024U
+#define SWEEP	64		/* events in which all marks are looked at */
 
 struct events {
 	struct mmpath_foresee f;
@@ -157,7 +158,7 @@ static void test_outcomes(void **state)
 	for (i = 0; i < 240; i++)
 		event(&s, 1, 0, true);
 	assert_same(s.f.wrong, 1);
-	for (i = 0; i < 30; i++)
+	for (i = 0; i < 30 + SWEEP; i++)
 		event(&s, 1, 0, true);
 	assert_same(s.f.right, 1);
 	assert_same(s.f.wrong, nr - 1);
@@ -166,6 +167,45 @@ static void test_outcomes(void **state)
 	event(&s, 0, 3, false);
 	assert_same(s.f.right, 1);
 	assert_same(s.f.wrong, nr - 1);
+	events_end(&s);
+}
+
+/* What is used too late is wrong, also when that was not noticed before. */
+static void test_late(void **state)
+{
+	unsigned int i, nr;
+	struct events s;
+
+	(void)state;
+	events_init(&s, MMPATH_PREFETCH_SPACE);
+	nr = event(&s, 0, 0, true);
+	s.room = 0;
+	for (i = 0; i < 272; i++)
+		event(&s, 1, 0, true);
+	assert_in_range(s.f.nr_unsettled, 1, nr);
+	for (i = 1; i <= nr; i++)
+		event(&s, 0, i, false);
+	assert_same(s.f.right, 0);
+	assert_same(s.f.wrong, nr);
+	assert_same(s.f.nr_unsettled, 0);
+	events_end(&s);
+}
+
+/* Tests that were not right leave room for others. */
+static void test_many_tests(void **state)
+{
+	struct rng rng = { 5 };
+	struct events s;
+	unsigned int i;
+
+	(void)state;
+	events_init(&s, MMPATH_PREFETCH_SPACE);
+	s.room = 0;
+	for (i = 0; i < 10000; i++)
+		event(&s, rng_below(&rng, 1000), rng_below(&rng, MAPPING), true);
+	miss_in_row(&s, 1001, 500);
+	s.room = MMPATH_FORESEE_MOST;
+	assert_same(event(&s, 1001, 500, true), MMPATH_FORESEE_MOST);
 	events_end(&s);
 }
 
@@ -191,7 +231,7 @@ static void test_predictor(void **state)
 	assert_same(s.f.used_by, MMPATH_FORESEE_SPACE);
 	event(&s, 0, 3, true);
 	assert_same(s.f.used_by, NR_MMPATH_PREDICTORS);
-	for (i = 0; i < 300; i++)
+	for (i = 0; i < 300 + SWEEP; i++)
 		event(&s, 1, 0, true);
 	event(&s, 0, 2, false);
 	assert_same(s.f.used_by, MMPATH_FORESEE_SPACE);
@@ -232,7 +272,7 @@ static void test_few_pages(void **state)
 	for (i = 0; i < 20; i++)
 		event(&s, 1, 0, true);
 	assert_same(s.f.wrong, 0);
-	for (i = 0; i < 30; i++)
+	for (i = 0; i < 30 + SWEEP; i++)
 		event(&s, 1, 0, true);
 	assert_same(s.f.wrong, nr);
 	events_end(&s);
@@ -255,7 +295,7 @@ static void test_pool(void **state)
 		if (s.f.pool_percent != was)
 			assert_same(s.f.pool_percent, max(was / 2, 2U));
 	}
-	for (i = 0; i < 300; i++)
+	for (i = 0; i < 300 + SWEEP; i++)
 		event(&s, 200, 0, true);
 	assert_same(s.f.pool_percent, 2);
 	for (i = 0; i < MAPPING; i++) {
@@ -284,7 +324,7 @@ static void test_space_learns_no_edges(void **state)
 		for (i = 0; i < 5; i++)
 			miss_in_row(&s, 0, 100);
 		for (i = 1, edges = 0; i <= s.f.graph.nr_nodes; i++)
-			edges += !!mmpath_ppg_node(&s.f.graph, i)->edge[0];
+			edges += !!mmpath_ppg_edges(&s.f.graph, i)[0];
 		assert_same(!edges, mode == MMPATH_PREFETCH_SPACE);
 		events_end(&s);
 	}
@@ -330,6 +370,8 @@ int main(void)
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_direction),
 		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_many_tests),
 		cmocka_unit_test(test_predictor),
 		cmocka_unit_test(test_few_pages),
 		cmocka_unit_test(test_pool),

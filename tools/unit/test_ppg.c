@@ -168,7 +168,7 @@ static void check_node(struct pair *p, u32 page)
 	}
 	assert_int_equal(page_of(p, place), page);
 	for (i = 0; i < MMPATH_PPG_DEGREE; i++) {
-		edge = mmpath_ppg_node(&p->g, place)->edge[i];
+		edge = mmpath_ppg_edges(&p->g, place)[i];
 		if (i >= n->nr) {
 			assert_same(edge, 0);
 			continue;
@@ -239,13 +239,12 @@ static void test_naive(void **state)
 
 static u32 weight_of(struct pair *p, u32 from, u32 to)
 {
-	const struct mmpath_ppg_node *node;
+	const u32 *edge = mmpath_ppg_edges(&p->g, mmpath_ppg_find(&p->g, name_of(from)));
 	int i;
 
-	node = mmpath_ppg_node(&p->g, mmpath_ppg_find(&p->g, name_of(from)));
 	for (i = 0; i < (int)MMPATH_PPG_DEGREE; i++)
-		if (node->edge[i] && page_of(p, node->edge[i] & MMPATH_PPG_NODES) == to)
-			return node->edge[i] >> 29;
+		if (edge[i] && page_of(p, edge[i] & MMPATH_PPG_NODES) == to)
+			return edge[i] >> 29;
 	return 0;
 }
 
