@@ -24,6 +24,7 @@ DECLARE_STATIC_KEY_FALSE(mmpath_prefetch_key);
 struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,
 			      struct vm_fault *vmf);
 void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct folio *folio);
+void __mmpath_swap_again(struct vm_area_struct *vma, unsigned long address);
 struct folio *__mmpath_shmem_swapin(swp_entry_t entry, gfp_t gfp, struct vm_area_struct *vma,
 				    pgoff_t index);
 void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index);
@@ -45,14 +46,19 @@ static inline struct folio *mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct m
 }
 
 /*
- * Note the first use of a page that was read ahead. @vma is NULL for shmem. The page may not have
- * been read yet. May sleep.
+ * Note the use of a page that is in the swap cache: the first one if it was @ahead, that is read
+ * ahead; else perhaps that of a fault that has waited for the page. @vma is NULL for shmem. The
+ * page may not have been read yet. May sleep.
  */
 static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address,
-				   struct folio *folio)
+				   struct folio *folio, bool ahead)
 {
-	if (mmpath_prefetching() && vma)
+	if (!mmpath_prefetching() || !vma)
+		return;
+	if (ahead)
 		__mmpath_swap_hit(vma, address, folio);
+	else
+		__mmpath_swap_again(vma, address);
 }
 
 /*
@@ -87,7 +93,7 @@ static inline void mmpath_prefetch_exit(struct mm_struct *mm)
 #define mmpath_shmem_swapin(...)	((struct folio *)NULL)
 
 static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address,
-				   struct folio *folio)
+				   struct folio *folio, bool ahead)
 {
 }
 

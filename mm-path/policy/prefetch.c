@@ -49,6 +49,8 @@ enum mmpath_prefetch_stat {
 	MMPATH_PF_HIT,
 	MMPATH_PF_LATE,
 	MMPATH_PF_UNUSED,
+	MMPATH_PF_STALLS,
+	MMPATH_PF_STALL_NS,
 	MMPATH_PF_PREFETCHED_BY,	/* and others, one for each predictor */
 	MMPATH_PF_HIT_BY = MMPATH_PF_PREFETCHED_BY + NR_MMPATH_PREDICTORS,
 	NR_MMPATH_PF_STATS = MMPATH_PF_HIT_BY + NR_MMPATH_PREDICTORS,
@@ -60,6 +62,8 @@ static const char * const mmpath_prefetch_stat_names[NR_MMPATH_PF_STATS] = {
 	[MMPATH_PF_HIT]		= "hit",
 	[MMPATH_PF_LATE]	= "late",
 	[MMPATH_PF_UNUSED]	= "unused",
+	[MMPATH_PF_STALLS]	= "stalls",
+	[MMPATH_PF_STALL_NS]	= "stall_ns",
 	[MMPATH_PF_PREFETCHED_BY + MMPATH_FORESEE_SPACE] = "space_prefetched",
 	[MMPATH_PF_HIT_BY + MMPATH_FORESEE_SPACE] = "space_hit",
 	[MMPATH_PF_PREFETCHED_BY + MMPATH_FORESEE_PPG] = "ppg_prefetched",
@@ -94,6 +98,22 @@ struct mmpath_prefetcher {
 };
 
 /**
+ * struct mmpath_stall - a fault that may have to wait for its page
+ * @task: the task
+ * @faults: its faults that are over; the fault is over if it has more
+ * @address: the page
+ * @began: when the fault has asked for the page
+ */
+struct mmpath_stall {
+	const struct task_struct *task;
+	unsigned long faults;
+	unsigned long address;
+	u64 began;
+};
+
+#define MMPATH_STALLS	8	/* of an mm at once; others are not counted */
+
+/**
  * struct mmpath_foresight - what is foreseen for a program
  * @node: in the table, by @mm
  * @mm: the mm; ends later than this
@@ -102,6 +122,8 @@ struct mmpath_prefetcher {
  * @lock: protects what follows
  * @dead: it has left the table
  * @files: most pages of a file that were out of memory in an event
+ * @stalls: faults that may wait
+ * @next_stall: entry of @stalls that is replaced next
  * @mem: allocator of @f
  * @f: the model
  * @rcu: for readers of the table
@@ -114,6 +136,8 @@ struct mmpath_foresight {
 	spinlock_t lock;	/* what follows */
 	bool dead;
 	unsigned long files;
+	struct mmpath_stall stalls[MMPATH_STALLS];
+	unsigned int next_stall;
 	struct mmpath_mem mem;
 	struct mmpath_foresee f;
 	struct rcu_head rcu;
@@ -408,10 +432,49 @@ static u32 mmpath_prefetch_nodes(struct mm_struct *mm, unsigned long files)
 	return min(2 * pages, MMPATH_PPG_NODES);
 }
 
+/*
+ * What a fault waits. A fault whose page has not arrived returns to let others have the locks,
+ * waits, and is begun again. Then it finds the page in the swap cache: that is the end of its
+ * wait. If the page had arrived before the fault came to wait for it, the fault goes on and is
+ * over. There is no second try, and there was no wait.
+ */
+
+static unsigned long mmpath_faults_of(const struct task_struct *task)
+{
+	return task->min_flt + task->maj_flt;
+}
+
+static void mmpath_stall_begin(struct mmpath_foresight *s, unsigned long address)
+{
+	struct mmpath_stall *stall = &s->stalls[s->next_stall++ % MMPATH_STALLS];
+
+	lockdep_assert_held(&s->lock);
+	stall->task = current;
+	stall->faults = mmpath_faults_of(current);
+	stall->address = address & PAGE_MASK;
+	stall->began = ktime_get_ns();
+}
+
+static void mmpath_stall_end(struct mmpath_foresight *s, unsigned long address)
+{
+	struct mmpath_stall *stall;
+
+	lockdep_assert_held(&s->lock);
+	for (stall = s->stalls; stall < s->stalls + MMPATH_STALLS; stall++) {
+		if (stall->task != current || stall->address != (address & PAGE_MASK) ||
+		    stall->faults != mmpath_faults_of(current))
+			continue;
+		mmpath_pf_count(s->p, MMPATH_PF_STALLS, 1);
+		mmpath_pf_count(s->p, MMPATH_PF_STALL_NS, ktime_get_ns() - stall->began);
+		stall->task = NULL;
+		return;
+	}
+}
+
 /* Let the model see an event, and tell what to read. */
 static void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 				  struct vm_area_struct *vma, unsigned long address, bool miss,
-				  struct mmpath_batch *batch)
+				  bool wait, struct mmpath_batch *batch)
 {
 	unsigned long shmem = mmpath_shmem_in_swap(vma), pool, unsettled, wrong;
 	struct mmpath_foresee_event e = {
@@ -445,6 +508,8 @@ static void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup
 		WRITE_ONCE(s->p, p);
 	}
 	s->memcg = memcg;
+	if (wait)
+		mmpath_stall_begin(s, address);
 	unsettled = atomic_long_read(&p->unsettled);
 	pool = page_counter_read(&memcg->memory) * s->f.pool_percent / 100;
 	e.room = pool - min(pool, unsettled);
@@ -467,12 +532,12 @@ out:
 }
 
 static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
-			    struct vm_area_struct *vma, unsigned long address, bool miss)
+			    struct vm_area_struct *vma, unsigned long address, bool miss, bool wait)
 {
 	struct mmpath_batch batch;
 	unsigned int read;
 
-	mmpath_prefetch_event(p, memcg, vma, address, miss, &batch);
+	mmpath_prefetch_event(p, memcg, vma, address, miss, wait, &batch);
 	if (!batch.nr || fatal_signal_pending(current))
 		return;
 	mmpath_prefetch_make_room(memcg, batch.nr);
@@ -505,7 +570,7 @@ static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempo
 		if (folio && new) {
 			swap_read_folio(folio, NULL);
 			mmpath_pf_count(p, MMPATH_PF_ONDEMAND, 1);
-			mmpath_prefetch(p, memcg, vma, address, true);
+			mmpath_prefetch(p, memcg, vma, address, true, !vma_is_shmem(vma));
 		}
 		mmpath_prefetcher_put(p);
 	}
@@ -543,6 +608,7 @@ void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct
 	struct mm_struct *mm = vma->vm_mm;
 	struct mmpath_prefetcher *p;
 	struct mem_cgroup *memcg;
+	bool late;
 
 	/* PG_readahead of a page that is being written means something else */
 	if (mm != current->mm || folio_test_writeback(folio))
@@ -550,13 +616,30 @@ void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct
 	memcg = get_mem_cgroup_from_mm(mm);
 	p = mmpath_prefetcher_get(memcg);
 	if (p) {
+		late = !folio_test_uptodate(folio);
 		mmpath_pf_count(p, MMPATH_PF_HIT, 1);
-		if (!folio_test_uptodate(folio))
-			mmpath_pf_count(p, MMPATH_PF_LATE, 1);
-		mmpath_prefetch(p, memcg, vma, address, false);
+		mmpath_pf_count(p, MMPATH_PF_LATE, late);
+		mmpath_prefetch(p, memcg, vma, address, false, late && !vma_is_shmem(vma));
 		mmpath_prefetcher_put(p);
 	}
 	mem_cgroup_put(memcg);
+}
+
+void __mmpath_swap_again(struct vm_area_struct *vma, unsigned long address)
+{
+	struct mmpath_foresight *s;
+
+	if (vma->vm_mm != current->mm)
+		return;
+	rcu_read_lock();
+	s = mmpath_foresight_find(vma->vm_mm);
+	if (s) {
+		spin_lock(&s->lock);
+		if (!s->dead)
+			mmpath_stall_end(s, address);
+		spin_unlock(&s->lock);
+	}
+	rcu_read_unlock();
 }
 
 void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index)
