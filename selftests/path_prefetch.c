@@ -401,7 +401,7 @@ static void test_stall(void)
 struct sight {
 	int rows;			/* -1: the file does not parse */
 	unsigned long long missed, fetched, used;	/* sums */
-	bool foreseen;			/* a mapping has space, and pages read ahead at some depth */
+	bool foreseen;		/* a mapping has space, and pages read ahead at some depth */
 };
 
 static bool parse_row(const char *line, pid_t pid, struct sight *sight)
@@ -432,7 +432,8 @@ static bool parse_row(const char *line, pid_t pid, struct sight *sight)
 static struct sight sight_of(int fd, pid_t pid)
 {
 	static const char head[] =
-		"pid start end predictor depth space_near space_far ppg_near ppg_far missed fetched used name\n";
+		"pid start end predictor depth space_near space_far ppg_near ppg_far "
+		"missed fetched used name\n";
 	char *text = fd < 0 ? NULL : path_slurp_fd(fd), *line;
 	struct sight sight = { };
 
