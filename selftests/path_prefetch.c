@@ -431,9 +431,8 @@ static bool parse_row(const char *line, pid_t pid, struct sight *sight)
 /* Closes the file. */
 static struct sight sight_of(int fd, pid_t pid)
 {
-	static const char head[] =
-		"pid start end predictor depth space_near space_far ppg_near ppg_far "
-		"missed fetched used name\n";
+	/* and the rest, by which rows are parsed */
+	static const char head[] = "pid start end predictor depth space_near space_far ppg_near ";
 	char *text = fd < 0 ? NULL : path_slurp_fd(fd), *line;
 	struct sight sight = { };
 
