@@ -43,8 +43,8 @@
 #define FORESEE_TESTS		4U	/* pages of each predictor to note, near and far */
 #define FORESEE_FAR_FROM	31U
 #define FORESEE_TRIED_LEAST	12	/* tests; fewer say nothing */
-#define FORESEE_TRIED_ENOUGH	64U	/* tests; so many show that the graph is of no use ... */
-#define FORESEE_HOPELESS	30	/* ... where less than this per cent of the near ones are right */
+#define FORESEE_TRIED_ENOUGH	64U	/* tests; they tell that the graph is of no use ... */
+#define FORESEE_HOPELESS	30	/* ... if fewer of the near ones are right, per cent */
 #define FORESEE_TRIED_MOST	128	/* then older ones count half */
 #define FORESEE_UNKNOWN		55	/* near share of a predictor without enough tests */
 #define FORESEE_SPACE_BONUS	5	/* it costs less than the graph */
@@ -52,15 +52,15 @@
 
 #define FORESEE_NODES_LEAST	2048U
 #define FORESEE_EVENT_NODES	2U	/* that an event may add: that of the page, and a stack */
-#define FORESEE_IDLE		512	/* events after which a graph that sleeps is forgotten */
+#define FORESEE_IDLE		512U	/* events after which a graph that sleeps may be forgotten */
 #define FORESEE_ROUNDS		3	/* through all pages, for which the graph is awake */
-#define FORESEE_TRIAL		8	/* a graph that is not proven has a node for one page in these */
+#define FORESEE_TRIAL		8	/* not proven, a graph has a page in so many */
 #define FORESEE_NAPS		4	/* the longest nap is 2^4 times as long */
 
 #define FORESEE_MARKS_BYTES	(MMPATH_FORESEE_MARKS * sizeof(struct mmpath_foresee_mark))
 #define FORESEE_PROBES		32U	/* places of a page in the table of marks */
 #define FORESEE_SWEEP		16U	/* marks of each table that are looked at in an event */
-#define FORESEE_TESTED		0x0f	/* of a mark in the table of tests: tests that name the page */
+#define FORESEE_TESTED		0x0f	/* of a test: those that name the page */
 #define FORESEE_UNSETTLED	0x20	/* of a fetch, above 1 + its predictor */
 
 #define POOL_LEAST		2U
@@ -604,12 +604,29 @@ static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_fore
 	return go && best_nr ? foresee_choose(f, r, e, fetch, best_nr) : 0;
 }
 
+/* Is there a mapping for which the graph does not sleep? It may be in use there, or on trial. */
+static bool foresee_graph_is_wanted(const struct mmpath_foresee *f)
+{
+	const struct mmpath_foresee_region *r;
+	u32 i;
+
+	for (i = 0; i < f->nr_regions; i++) {
+		r = mmpath_foresee_region(f, i);
+		if (r->nodes && !r->asleep)
+			return true;
+	}
+	return false;
+}
+
 /* Is there no room for the nodes that an event may add, or no need of any? */
 static bool foresee_graph_must_go(const struct mmpath_foresee *f)
 {
-	if (f->clock - f->graph_used > FORESEE_IDLE)
-		return f->graph.nr_nodes;
-	return f->graph.nr_nodes + FORESEE_EVENT_NODES > f->max_nodes;
+	u32 idle = f->clock - f->graph_used;
+
+	if (f->graph.nr_nodes + FORESEE_EVENT_NODES > f->max_nodes)
+		return true;
+	return f->graph.nr_nodes && idle && idle % FORESEE_IDLE == 0 &&
+	       !foresee_graph_is_wanted(f);
 }
 
 /**

@@ -161,20 +161,28 @@ static u64 page_at(const struct swap_sim *s, enum program program, u64 i)
 	}
 }
 
+static void shuffle(u64 *order, u64 nr, struct rng *rng)
+{
+	u64 i, j, t;
+
+	for (i = nr - 1; i; i--) {
+		j = rng_below(rng, i + 1);
+		t = order[i];
+		order[i] = order[j];
+		order[j] = t;
+	}
+}
+
 static void run(struct swap_sim *s, enum program program, int rounds)
 {
-	u64 order[PAGES], i, j, t;
+	u64 order[PAGES], i;
 	struct rng rng = { 42 };
 	int n;
 
 	for (i = 0; i < PAGES; i++)
 		order[i] = page_at(s, program, i);
-	for (i = PAGES - 1; program == CHASE && i; i--) {
-		j = rng_below(&rng, i + 1);
-		t = order[i];
-		order[i] = order[j];
-		order[j] = t;
-	}
+	if (program == CHASE)
+		shuffle(order, PAGES, &rng);
 	for (n = 0; n < rounds; n++)
 		for (i = 0; i < PAGES; i++)
 			sim_touch(s, program == RANDOM ? rng_below(&rng, PAGES) : order[i]);
@@ -263,14 +271,15 @@ static void test_change(void **state)
 	s.misses = 0;
 	run(&s, CHASE, 8);
 	report(&s, "chase after random, auto");
-	assert_in_range(sim_hidden(&s), 50, 100);
+	/* what is on trial is of the time without order, so it takes a nap and a round longer */
+	assert_in_range(sim_hidden(&s), 40, 100);
 	sim_end(&s);
 }
 
 /* One mapping has no order. In another, which is used later, the order is the same again. */
 static void test_mixed(void **state)
 {
-	u64 order[PAGES / 2], i, j, t;
+	u64 order[PAGES / 2], i;
 	struct rng rng = { 43 };
 	struct swap_sim s;
 	int n;
@@ -280,12 +289,7 @@ static void test_mixed(void **state)
 	s.mapping = PAGES / 2;
 	for (i = 0; i < PAGES / 2; i++)
 		order[i] = i;
-	for (i = PAGES / 2 - 1; i; i--) {
-		j = rng_below(&rng, i + 1);
-		t = order[i];
-		order[i] = order[j];
-		order[j] = t;
-	}
+	shuffle(order, PAGES / 2, &rng);
 	for (i = 0; i < PAGES; i++)
 		sim_touch(&s, rng_below(&rng, PAGES / 2));
 	s.hits = 0;
@@ -298,6 +302,32 @@ static void test_mixed(void **state)
 	report(&s, "random and chase, auto");
 	/* half of the misses are random, and two rounds of five are for learning */
 	assert_in_range(sim_hidden(&s), 25, 30);
+	sim_end(&s);
+}
+
+/* While a mapping is scanned, for which no graph is needed, that of another is kept. */
+static void test_turns(void **state)
+{
+	u64 order[PAGES / 2], i;
+	struct rng rng = { 44 };
+	struct swap_sim s;
+	int n;
+
+	(void)state;
+	sim_init(&s, PAGES, PAGES / 4, MMPATH_PREFETCH_AUTO);
+	s.mapping = PAGES / 2;
+	for (i = 0; i < PAGES / 2; i++)
+		order[i] = i;
+	shuffle(order, PAGES / 2, &rng);
+	for (n = 0; n < 8; n++) {
+		for (i = 0; i < PAGES / 2; i++)
+			sim_touch(&s, i);
+		for (i = 0; i < PAGES / 2; i++)
+			sim_touch(&s, PAGES / 2 + order[i]);
+	}
+	report(&s, "scan and chase in turn, auto");
+	/* two rounds of seven are learnt from, in one of two mappings */
+	assert_in_range(sim_hidden(&s), 80, 87);
 	sim_end(&s);
 }
 
@@ -316,7 +346,7 @@ static void test_mappings(void **state)
 
 /*
  * Nodes for a quarter of the pages: what the graph has learnt is lost, and learnt again. So it is
- * of no use. Where none is needed, it is forgotten once.
+ * of no use. Where none is needed, there is nothing to lose.
  */
 static void full(enum program program, enum mmpath_foresee_mode mode, const char *name,
 		 unsigned int forgotten, unsigned int least, unsigned int most)
@@ -337,7 +367,7 @@ static void full(enum program program, enum mmpath_foresee_mode mode, const char
 static void test_full(void **state)
 {
 	(void)state;
-	full(LOOP, MMPATH_PREFETCH_AUTO, "loop, auto, full", 1, 90, 100);
+	full(LOOP, MMPATH_PREFETCH_AUTO, "loop, auto, full", 0, 90, 100);
 	full(LOOP, MMPATH_PREFETCH_SPACE, "loop, space, full", 0, 90, 100);
 	full(CHASE, MMPATH_PREFETCH_PPG, "chase, ppg, full", 30, 0, 5);
 }
@@ -351,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_mappings),
 		cmocka_unit_test(test_full),
 	};
