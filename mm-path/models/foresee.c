@@ -52,7 +52,7 @@
 
 #define FORESEE_NODES_LEAST	2048U
 #define FORESEE_EVENT_NODES	2U	/* that an event may add: that of the page, and a stack */
-#define FORESEE_IDLE		512U	/* events after which a graph that sleeps may be forgotten */
+#define FORESEE_IDLE		512U	/* events without the graph, until it may be forgotten */
 #define FORESEE_ROUNDS		3	/* through all pages, for which the graph is awake */
 #define FORESEE_TRIAL		8	/* not proven, a graph has a page in so many */
 #define FORESEE_NAPS		4	/* the longest nap is 2^4 times as long */

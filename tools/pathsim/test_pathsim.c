@@ -781,7 +781,8 @@ static void test_prefetchers(void **state)
 	check_hidden(&t, "cluster", 870, 876);
 	check_hidden(&t, "leap", 887, 890);
 	check_hidden(&t, "space", 990, 1000);
-	check_hidden(&t, "ppg", 850, 1000);
+	/* the graph learns an eighth of the pages in the first round, and the others in the second */
+	check_hidden(&t, "ppg", 800, 820);
 	check_hidden(&t, "auto", 990, 1000);
 	check_hidden(&t, "oracle", 999, 1000);
 	trace_free(&t);
