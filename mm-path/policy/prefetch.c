@@ -727,10 +727,10 @@ enum mmpath_foresee_mode mmpath_prefetch_mode(const struct mem_cgroup *memcg)
 }
 
 /**
- * mmpath_prefetches() - has a cgroup a mode of its own?
+ * mmpath_prefetches() - tell whether a cgroup has a mode of its own
  * @memcg: the cgroup
  *
- * Return: is the mode another one than none?
+ * Context: any. Return: true if its mode is another one than none.
  */
 bool mmpath_prefetches(const struct mem_cgroup *memcg)
 {
@@ -743,6 +743,7 @@ bool mmpath_prefetches(const struct mem_cgroup *memcg)
  * @mm: mm of the program; the caller has a user of it
  * @to: the copies; room for MMPATH_FORESEE_REGIONS
  *
+ * Context: takes RCU, and the lock of the foresight in it.
  * Return: the number of copies. 0 if the mode of another cgroup than @memcg is the program's.
  */
 unsigned int mmpath_prefetch_regions(const struct mem_cgroup *memcg, struct mm_struct *mm,

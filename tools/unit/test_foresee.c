@@ -276,6 +276,18 @@ static void test_change(void **state)
 	sim_end(&s);
 }
 
+/* Two mappings in memory for half of one, and an order for the pages of one */
+static void sim_init_two(struct swap_sim *s, u64 *order, struct rng *rng)
+{
+	u64 i;
+
+	sim_init(s, PAGES, PAGES / 4, MMPATH_PREFETCH_AUTO);
+	s->mapping = PAGES / 2;
+	for (i = 0; i < PAGES / 2; i++)
+		order[i] = i;
+	shuffle(order, PAGES / 2, rng);
+}
+
 /* One mapping has no order. In another, which is used later, the order is the same again. */
 static void test_mixed(void **state)
 {
@@ -285,11 +297,7 @@ static void test_mixed(void **state)
 	int n;
 
 	(void)state;
-	sim_init(&s, PAGES, PAGES / 4, MMPATH_PREFETCH_AUTO);
-	s.mapping = PAGES / 2;
-	for (i = 0; i < PAGES / 2; i++)
-		order[i] = i;
-	shuffle(order, PAGES / 2, &rng);
+	sim_init_two(&s, order, &rng);
 	for (i = 0; i < PAGES; i++)
 		sim_touch(&s, rng_below(&rng, PAGES / 2));
 	s.hits = 0;
@@ -314,11 +322,7 @@ static void test_turns(void **state)
 	int n;
 
 	(void)state;
-	sim_init(&s, PAGES, PAGES / 4, MMPATH_PREFETCH_AUTO);
-	s.mapping = PAGES / 2;
-	for (i = 0; i < PAGES / 2; i++)
-		order[i] = i;
-	shuffle(order, PAGES / 2, &rng);
+	sim_init_two(&s, order, &rng);
 	for (n = 0; n < 8; n++) {
 		for (i = 0; i < PAGES / 2; i++)
 			sim_touch(&s, i);
