@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,16 +18,16 @@
 #include "path_util.h"
 
 #define NOBODY		65534
-#define NR_CASES	29
+#define NR_CASES	34
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
 #define SLOW_US		500
 #define TRACING		"/sys/kernel/tracing/"
 #define TRACE_EVENT	TRACING "events/mmpath/mmpath_prefetch/enable"
-#define STRIDE		8
+#define STRIDE		64	/* further than the kernel reads around */
 
 enum order { LOOP, STRIDES, CHASE, RANDOM };
-enum memory { ANONYMOUS, SHARED, MEMFD, PRIVATE_MEMFD };
+enum memory { ANONYMOUS, SHARED, MEMFD, PRIVATE_MEMFD, FILE_ON_DISK, PRIVATE_FILE };
 
 struct job {
 	enum order order;
@@ -36,7 +37,7 @@ struct job {
 };
 
 static struct shared {
-	unsigned long rounds, major;
+	unsigned long rounds, major, in;
 	bool stop;
 } *shared;
 
@@ -146,6 +147,58 @@ static int program(void *arg)
 	return wrong ? KSFT_FAIL : KSFT_PASS;
 }
 
+/* Each word of the disk that is looked at has the number of its page. */
+static bool fill_disk(void)
+{
+	int fd = open("/dev/" PATH_FILE_DISK, O_RDWR | O_CLOEXEC);
+	size_t pages = pages_of_a_job(), i;
+	char page[PAGE] = "";
+	bool good = fd >= 0;
+
+	for (i = 0; i < pages && good; i++) {
+		*path_word(page - i * PAGE, i) = i;
+		good = pwrite(fd, page, PAGE, i * PAGE) == (ssize_t)PAGE;
+		*path_word(page - i * PAGE, i) = 0;
+	}
+	good = good && !fsync(fd);
+	close(fd);
+	return good;
+}
+
+/* Reads a mapped file, and writes a few pages if that does not change the file. */
+static int reader(void *arg)
+{
+	const struct job *job = arg;
+	size_t pages = pages_of_a_job(), i, page;
+	unsigned int *of = order_of(job->order, pages), *times = calloc(pages, sizeof(*times));
+	int fd = open("/dev/" PATH_FILE_DISK, O_RDONLY | O_CLOEXEC);
+	bool private = job->memory == PRIVATE_FILE;
+	unsigned long seed = 2, wrong = 0, round;
+	struct rusage before, after;
+	char *p;
+
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	p = mmap(NULL, pages * PAGE, private ? PROT_READ | PROT_WRITE : PROT_READ,
+		 private ? MAP_PRIVATE : MAP_SHARED, fd, 0);
+	if (fd < 0 || p == MAP_FAILED)
+		return KSFT_FAIL;
+	getrusage(RUSAGE_SELF, &before);
+	for (round = 0; round < job->rounds; round++) {
+		for (i = 0; i < pages; i++) {
+			page = job->order == RANDOM ? path_rand(&seed) % pages : of[i];
+			wrong += *path_word(p, page) != page + times[page];
+			if (private && page % 64 == 0)
+				*path_word(p, page) = page + ++times[page];
+		}
+	}
+	getrusage(RUSAGE_SELF, &after);
+	shared->major = after.ru_majflt - before.ru_majflt;
+	shared->in = (after.ru_inblock - before.ru_inblock) / (PAGE / 512);
+	if (wrong)
+		ksft_print_msg("%lu pages wrong\n", wrong);
+	return wrong ? KSFT_FAIL : KSFT_PASS;
+}
+
 static long long counter(const char *cg, const char *name)
 {
 	return path_cg_key(cg, "memory.path.stat", name);
@@ -153,7 +206,7 @@ static long long counter(const char *cg, const char *name)
 
 /* What a program did in a cgroup with some mode */
 struct outcome {
-	unsigned long major;
+	unsigned long major, in;
 	long long ondemand, prefetched, hit;
 	long long space, ppg;	/* of @prefetched */
 	bool right;
@@ -170,13 +223,15 @@ static bool adds_up(const char *cg, const struct outcome *o)
 
 static struct outcome outcome_of_job(const char *mode, struct job job)
 {
+	int (*run)(void *arg) = job.memory >= FILE_ON_DISK ? reader : program;
 	char *cg = path_cg(NULL, "prefetch");
 	struct outcome o;
 
 	path_cg_write(cg, "memory.max", memory_of_a_job());
 	path_cg_write(cg, FILE_NAME, mode);
-	o.right = path_eq(path_run(cg, program, &job, 120), KSFT_PASS);
+	o.right = path_eq(path_run(cg, run, &job, 120), KSFT_PASS);
 	o.major = shared->major;
+	o.in = shared->in;
 	o.ondemand = counter(cg, "prefetch_ondemand");
 	o.prefetched = counter(cg, "prefetch_prefetched");
 	o.hit = counter(cg, "prefetch_hit");
@@ -308,6 +363,56 @@ static void test_shared(void)
 	ksft_test_result(o.right && path_lt(o.major * 4, o.major + o.hit) &&
 			 path_gt(o.hit, o.prefetched * 3 / 4),
 			 "a private mapping of a memfd\n");
+}
+
+/* Is at most one touch in @part missed, and little read for nothing? */
+static bool hides(const struct outcome *o, unsigned int part)
+{
+	return path_lt(o->major * part, o->major + o->hit) &&
+	       path_gt(o->hit, o->prefetched * 3 / 4);
+}
+
+/*
+ * Mapped files, of which the kernel reads 32 pages around each miss. On a slow kernel the file is
+ * so small that this is best for it, and only its data are checked.
+ */
+static void test_mapped_file(void)
+{
+	struct job job = { .order = LOOP, .rounds = 3, .memory = FILE_ON_DISK };
+	unsigned int first = ksft_test_num();
+	struct outcome none, o;
+
+	if (!path_file_disk(DISK_MIB, 20) || !fill_disk()) {
+		while (ksft_test_num() < first + 5)
+			ksft_test_result_skip("no disk for files\n");
+		return;
+	}
+	o = outcome_of_job("auto", job);
+	ksft_test_result(o.right && (path_slow() || (path_eq(o.prefetched, 0) &&
+						     path_le(o.major, o.ondemand))),
+			 "a file upwards is the kernel's\n");
+	job.order = STRIDES;
+	none = outcome_of_job("none", job);
+	o = outcome_of_job("auto", job);
+	ksft_test_result(none.right && path_eq(none.ondemand, -1) && o.right &&
+			 (path_slow() || (hides(&o, 4) && path_lt(o.in, none.in))),
+			 "a file at a stride\n");
+	job.order = CHASE;
+	job.rounds = 5;
+	o = outcome_of_job("auto", job);
+	ksft_test_result(o.right && (path_slow() || hides(&o, 2)),
+			 "a file in an order that it has seen\n");
+	job.order = RANDOM;
+	job.rounds = 3;
+	none = outcome_of_job("none", job);
+	o = outcome_of_job("auto", job);
+	ksft_test_result(o.right && (path_slow() || (path_lt(o.prefetched, o.major / 8) &&
+						     path_lt(o.in * 4, none.in))),
+			 "a file without order is not read around\n");
+	job = (struct job){ .order = STRIDES, .rounds = 3, .memory = PRIVATE_FILE };
+	o = outcome_of_job("auto", job);
+	ksft_test_result(o.right && (path_slow() || hides(&o, 4)),
+			 "a private mapping of a file\n");
 }
 
 static void test_child(void)
@@ -677,6 +782,7 @@ int main(void)
 	test_chase();
 	test_random();
 	test_shared();
+	test_mapped_file();
 	test_child();
 	test_trace();
 	test_stall();

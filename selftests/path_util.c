@@ -171,6 +171,7 @@ static void save_ours(void)
 /* Swap */
 
 #define NULLB		"/sys/kernel/config/nullb/" PATH_DISK
+#define NULLB_FILES	"/sys/kernel/config/nullb/" PATH_FILE_DISK
 #define ZRAM		"/sys/class/zram-control/"
 #define MAX_SWAPS	8
 
@@ -217,7 +218,8 @@ static bool make_swap(const char *dev, unsigned int mib)
 	return good && !swapon(dev, SWAP_FLAG_PREFER | 100);
 }
 
-bool path_swap_null(unsigned int mib, unsigned int us)
+/* A disk of null_blk that keeps what is written. */
+static bool make_disk(const char *dir, unsigned int mib, unsigned int us)
 {
 	char file[NAME], value[16], ns[16];
 	const char * const set[][2] = {
@@ -226,17 +228,30 @@ bool path_swap_null(unsigned int mib, unsigned int us)
 	};
 	size_t i;
 
-	if (mkdir(NULLB, 0755))
+	if (mkdir(dir, 0755))
 		return false;
-	snprintf(our_swap, sizeof(our_swap), "/dev/" PATH_DISK);
 	snprintf(value, sizeof(value), "%u", mib);
 	snprintf(ns, sizeof(ns), "%u000", us);
-	path_write(NULLB "/size", value);
+	snprintf(file, sizeof(file), "%s/size", dir);
+	path_write(file, value);
 	for (i = 0; i < ARRAY_SIZE(set); i++) {
-		snprintf(file, sizeof(file), NULLB "/%s", set[i][0]);
+		snprintf(file, sizeof(file), "%s/%s", dir, set[i][0]);
 		path_write(file, set[i][1]);
 	}
+	return true;
+}
+
+bool path_swap_null(unsigned int mib, unsigned int us)
+{
+	if (!make_disk(NULLB, mib, us))
+		return false;
+	snprintf(our_swap, sizeof(our_swap), "/dev/" PATH_DISK);
 	return make_swap(our_swap, mib);
+}
+
+bool path_file_disk(unsigned int mib, unsigned int us)
+{
+	return make_disk(NULLB_FILES, mib, us);
 }
 
 bool path_swap_bad(const char *sectors)
@@ -286,6 +301,8 @@ void path_swap_restore(void)
 		remove_zram();
 	path_write(NULLB "/power", "0");
 	rmdir(NULLB);
+	path_write(NULLB_FILES "/power", "0");
+	rmdir(NULLB_FILES);
 }
 
 static void remove_cgroup(const char *dir)

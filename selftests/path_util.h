@@ -193,12 +193,15 @@ unsigned long path_now_ms(void);
  * path_swap_restore() undoes this, and is also called at the end.
  */
 #define PATH_DISK	"nullb_path"
+#define PATH_FILE_DISK	"nullb_path_files"
 bool path_have_swap(void);
 bool path_swap_off(void);
 /* Let each read and write take @us. */
 bool path_swap_null(unsigned int mib, unsigned int us);
 bool path_swap_bad(const char *sectors);
 bool path_swap_zram(unsigned int mib);
+/* Another such disk, which is not for swap. path_swap_restore() takes it away, too. */
+bool path_file_disk(unsigned int mib, unsigned int us);
 /* Swap on the test's disk off and on. */
 bool path_swap_again(void);
 void path_swap_restore(void);

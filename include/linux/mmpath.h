@@ -11,6 +11,7 @@
 #include <linux/jump_label.h>
 #include <linux/mm_types.h>
 
+struct file;
 struct folio;
 struct mem_cgroup;
 struct mempolicy;
@@ -28,6 +29,8 @@ void __mmpath_swap_again(struct vm_area_struct *vma, unsigned long address);
 struct folio *__mmpath_shmem_swapin(swp_entry_t entry, gfp_t gfp, struct vm_area_struct *vma,
 				    pgoff_t index);
 void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index);
+bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin);
+bool __mmpath_file_hit(struct vm_fault *vmf, struct folio *folio, struct file **fpin);
 void __mmpath_prefetch_exit(struct mm_struct *mm);
 
 static inline bool mmpath_prefetching(void)
@@ -81,6 +84,25 @@ static inline void mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vm
 		__mmpath_shmem_hit(entry, vma, index);
 }
 
+/*
+ * Must the kernel not read around the page of a fault, because this would be of no use? Pages that
+ * will be missed soon are being read then. May give up the lock of the VMA: then *@fpin is its
+ * file. May sleep.
+ */
+static inline bool mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
+{
+	return mmpath_prefetching() && __mmpath_file_miss(vmf, fpin);
+}
+
+/*
+ * Note the use of a page of a file that has PG_readahead. Returns whether it was read ahead for us,
+ * and the kernel must not read on. The flag is clear then. *@fpin as above. May sleep.
+ */
+static inline bool mmpath_file_hit(struct vm_fault *vmf, struct folio *folio, struct file **fpin)
+{
+	return mmpath_prefetching() && __mmpath_file_hit(vmf, folio, fpin);
+}
+
 /* Forget what was foreseen for @mm, in __mmput(). */
 static inline void mmpath_prefetch_exit(struct mm_struct *mm)
 {
@@ -88,9 +110,11 @@ static inline void mmpath_prefetch_exit(struct mm_struct *mm)
 		__mmpath_prefetch_exit(mm);
 }
 #else
-/* Macros: inline functions would change the code of swapin_readahead(). */
+/* Macros: inline functions would change the code of their callers. */
 #define mmpath_swapin(...)		((struct folio *)NULL)
 #define mmpath_shmem_swapin(...)	((struct folio *)NULL)
+#define mmpath_file_miss(...)		false
+#define mmpath_file_hit(...)		false
 
 static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address,
 				   struct folio *folio, bool ahead)

@@ -41,20 +41,8 @@
 #include <trace/events/mmpath.h>
 #include "../../internal.h"
 #include "../../swap.h"
-#include "prefetch.h"
-
-enum mmpath_prefetch_stat {
-	MMPATH_PF_ONDEMAND,
-	MMPATH_PF_PREFETCHED,
-	MMPATH_PF_HIT,
-	MMPATH_PF_LATE,
-	MMPATH_PF_UNUSED,
-	MMPATH_PF_STALLS,
-	MMPATH_PF_STALL_NS,
-	MMPATH_PF_PREFETCHED_BY,	/* and others, one for each predictor */
-	MMPATH_PF_HIT_BY = MMPATH_PF_PREFETCHED_BY + NR_MMPATH_PREDICTORS,
-	NR_MMPATH_PF_STATS = MMPATH_PF_HIT_BY + NR_MMPATH_PREDICTORS,
-};
+#include "../models/around.h"
+#include "ahead.h"
 
 static const char * const mmpath_prefetch_stat_names[NR_MMPATH_PF_STATS] = {
 	[MMPATH_PF_ONDEMAND]	= "ondemand",
@@ -124,6 +112,7 @@ struct mmpath_stall {
  * @files: most pages of a file that were out of memory in an event
  * @stalls: faults that may wait
  * @next_stall: entry of @stalls that is replaced next
+ * @around: which mappings of files are best left to the kernel; NULL: none is mapped
  * @mem: allocator of @f
  * @f: the model
  * @rcu: for readers of the table
@@ -138,16 +127,10 @@ struct mmpath_foresight {
 	unsigned long files;
 	struct mmpath_stall stalls[MMPATH_STALLS];
 	unsigned int next_stall;
+	struct mmpath_around *around;
 	struct mmpath_mem mem;
 	struct mmpath_foresee f;
 	struct rcu_head rcu;
-};
-
-/* Pages to read at once: the @nr that a predictor has named, of @depth that it looked ahead */
-struct mmpath_batch {
-	u64 page[MMPATH_FORESEE_MOST];
-	unsigned int nr, depth;
-	enum mmpath_predictor by;
 };
 
 DEFINE_STATIC_KEY_FALSE(mmpath_prefetch_key);
@@ -161,13 +144,13 @@ static const struct rhashtable_params mmpath_foresight_params = {
 	.automatic_shrinking = true,
 };
 
-static void mmpath_pf_count(struct mmpath_prefetcher *p, enum mmpath_prefetch_stat what, long n)
+void mmpath_pf_count(struct mmpath_prefetcher *p, enum mmpath_prefetch_stat what, long n)
 {
 	if (n)
 		atomic_long_add(n, &p->stat[what]);
 }
 
-static void mmpath_prefetcher_put(struct mmpath_prefetcher *p)
+void mmpath_prefetcher_put(struct mmpath_prefetcher *p)
 {
 	if (refcount_dec_and_test(&p->ref))
 		kfree_rcu(p, rcu);
@@ -219,6 +202,7 @@ static void mmpath_foresight_drop(struct mmpath_foresight *s)
 	s->dead = true;
 	atomic_long_sub(s->f.nr_unsettled, &s->p->unsettled);
 	mmpath_foresee_destroy(&s->f);
+	kfree(s->around);
 	spin_unlock(&s->lock);
 	mmpath_prefetcher_put(s->p);
 	kfree_rcu(s, rcu);
@@ -270,7 +254,7 @@ static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long address)
 }
 
 /* The PTE of @address, which is in the VMA. The VMA is locked against changes. */
-static pte_t mmpath_pte(struct vm_area_struct *vma, unsigned long address)
+pte_t mmpath_pte(struct vm_area_struct *vma, unsigned long address)
 {
 	pmd_t *pmd = mmpath_pmd(vma->vm_mm, address);
 	pte_t *ptep = pmd ? pte_offset_map(pmd, address) : NULL, pte;
@@ -331,7 +315,7 @@ static bool mmpath_swapped(void *vma, u64 page)
  * Make room for @nr pages in the cgroup of the program, and in no other. Reclaim for a charge
  * would take pages from other cgroups if it is an ancestor that is full.
  */
-static void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
+void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
 {
 	unsigned long room = nr, used, limit, freed, flags;
 	struct mem_cgroup *at;
@@ -403,7 +387,7 @@ static unsigned int mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *
 /* Events */
 
 /* The prefetcher of the cgroup, or of the nearest one above it, with a reference, or NULL */
-static struct mmpath_prefetcher *mmpath_prefetcher_get(struct mem_cgroup *memcg)
+struct mmpath_prefetcher *mmpath_prefetcher_get(struct mem_cgroup *memcg)
 {
 	struct mmpath_prefetcher *p = NULL;
 
@@ -427,7 +411,8 @@ static unsigned long mmpath_shmem_in_swap(struct vm_area_struct *vma)
 static u32 mmpath_prefetch_nodes(struct mm_struct *mm, unsigned long files)
 {
 	unsigned long pages = get_mm_counter(mm, MM_ANONPAGES) + get_mm_counter(mm, MM_SWAPENTS) +
-			      get_mm_counter(mm, MM_SHMEMPAGES) + files;
+			      get_mm_counter(mm, MM_SHMEMPAGES) +
+			      get_mm_counter(mm, MM_FILEPAGES) + files;
 
 	return min(2 * pages, MMPATH_PPG_NODES);
 }
@@ -471,24 +456,39 @@ static void mmpath_stall_end(struct mmpath_foresight *s, unsigned long address)
 	}
 }
 
-/* Let the model see an event, and tell what to read. */
-static void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
-				  struct vm_area_struct *vma, unsigned long address, bool miss,
-				  bool wait, struct mmpath_batch *batch)
+/* Is the mapping of a file the kernel's, for now? */
+static bool mmpath_foresight_around(struct mmpath_foresight *s,
+				    const struct mmpath_foresee_event *e)
 {
-	unsigned long shmem = mmpath_shmem_in_swap(vma), pool, unsettled, wrong;
+	if (!s->around)
+		s->around = mmpath_model_alloc(s->memcg, sizeof(*s->around), MMPATH_GFP_NOWAIT);
+	return !s->around || mmpath_around(s->around, e->first, e->page, e->miss);
+}
+
+/*
+ * Let the model see an event, and tell what to read. @file: the page is read from a file, and not
+ * from swap. @wait: the fault may wait for it; that is counted for swap only.
+ */
+void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
+			   struct vm_area_struct *vma, unsigned long address, bool file,
+			   bool miss, bool wait, struct mmpath_batch *batch)
+{
+	unsigned long of_file = file ? mmpath_file_pages_out(vma) : mmpath_shmem_in_swap(vma);
+	unsigned long in_memory = page_counter_read(&memcg->memory), pool, unsettled, wrong;
 	struct mmpath_foresee_event e = {
 		.page = address >> PAGE_SHIFT,
 		.first = vma->vm_start >> PAGE_SHIFT,
 		.nr = vma_pages(vma),
 		.miss = miss,
-		.in_swap = get_mm_counter(vma->vm_mm, MM_SWAPENTS) + shmem,
-		.swapped = mmpath_swapped,
+		.in_swap = get_mm_counter(vma->vm_mm, MM_SWAPENTS) + of_file,
+		.swapped = file ? mmpath_file_out : mmpath_swapped,
 		.arg = vma,
 	};
 	struct mmpath_foresight *s;
 
 	batch->nr = 0;
+	batch->known = false;
+	batch->around = file;
 	rcu_read_lock();
 	if (READ_ONCE(p->dead))
 		goto out;
@@ -510,20 +510,25 @@ static void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup
 	s->memcg = memcg;
 	if (wait)
 		mmpath_stall_begin(s, address);
+	if (file && mmpath_foresight_around(s, &e))
+		goto out_unlock;
+	batch->around = false;
 	unsettled = atomic_long_read(&p->unsettled);
-	pool = page_counter_read(&memcg->memory) * s->f.pool_percent / 100;
+	pool = in_memory * s->f.pool_percent / 100;
 	e.room = pool - min(pool, unsettled);
 	unsettled = s->f.nr_unsettled;
 	wrong = s->f.wrong;
-	s->files = max(s->files, shmem);
+	/* a file may be as large as it likes, but what is kept of it is of the program's memory */
+	s->files = max(s->files, min(of_file, 2 * in_memory));
 	mmpath_foresee_set(&s->f, READ_ONCE(p->mode),
 			   mmpath_prefetch_nodes(vma->vm_mm, s->files));
 	batch->nr = mmpath_foresee(&s->f, &e, batch->page);
 	batch->by = s->f.fetch_by;
 	batch->depth = s->f.fetch_depth;
+	batch->known = s->f.used_by < NR_MMPATH_PREDICTORS;
 	atomic_long_add((long)s->f.nr_unsettled - (long)unsettled, &p->unsettled);
 	mmpath_pf_count(p, MMPATH_PF_UNUSED, s->f.wrong - wrong);
-	if (!miss && s->f.used_by < NR_MMPATH_PREDICTORS)
+	if (!miss && batch->known)
 		mmpath_pf_count(p, MMPATH_PF_HIT_BY + s->f.used_by, 1);
 out_unlock:
 	spin_unlock(&s->lock);
@@ -531,21 +536,26 @@ out:
 	rcu_read_unlock();
 }
 
+void mmpath_prefetch_done(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
+			  const struct mmpath_batch *batch, unsigned int read, bool miss)
+{
+	mmpath_pf_count(p, MMPATH_PF_PREFETCHED, read);
+	mmpath_pf_count(p, MMPATH_PF_PREFETCHED_BY + batch->by, read);
+	trace_mmpath_prefetch(cgroup_id(memcg->css.cgroup), task_tgid_nr(current), batch->by,
+			      batch->depth, batch->nr, read, miss);
+}
+
 static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 			    struct vm_area_struct *vma, unsigned long address, bool miss, bool wait)
 {
 	struct mmpath_batch batch;
-	unsigned int read;
 
-	mmpath_prefetch_event(p, memcg, vma, address, miss, wait, &batch);
+	mmpath_prefetch_event(p, memcg, vma, address, false, miss, wait, &batch);
 	if (!batch.nr || fatal_signal_pending(current))
 		return;
 	mmpath_prefetch_make_room(memcg, batch.nr);
-	read = mmpath_prefetch_read(vma, batch.page, batch.nr);
-	mmpath_pf_count(p, MMPATH_PF_PREFETCHED, read);
-	mmpath_pf_count(p, MMPATH_PF_PREFETCHED_BY + batch.by, read);
-	trace_mmpath_prefetch(cgroup_id(memcg->css.cgroup), task_tgid_nr(current), batch.by,
-			      batch.depth, batch.nr, read, miss);
+	mmpath_prefetch_done(p, memcg, &batch, mmpath_prefetch_read(vma, batch.page, batch.nr),
+			     miss);
 }
 
 static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol,

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Prefetch from mapped files.
+ *
+ * The kernel reads a file around a page that is missed. Where around.c finds that this is of no
+ * use, or hides an order that foresight knows, the page is read alone, and then what foresight
+ * names. All of that is marked with PG_readahead. Fault-around does not map marked pages, so their
+ * first use is a fault, which is seen.
+ *
+ * Files without readahead are left to the kernel, and so are MADV_RANDOM, MADV_SEQUENTIAL, huge
+ * pages and DAX. Truncation waits for the lock of the mapping under which pages are added.
+ *
+ * Locks: the fault may give up the lock of the VMA before it reads. From there on only the file
+ * is used, which is pinned then. Otherwise the VMA keeps it.
+ */
+#include <linux/blkdev.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/xarray.h>
+#include "../../internal.h"
+#include "ahead.h"
+
+static pgoff_t mmpath_file_end(struct address_space *mapping)
+{
+	return DIV_ROUND_UP(i_size_read(mapping->host), PAGE_SIZE);
+}
+
+/**
+ * mmpath_file_pages_out() - return how many pages of a mapping may be out of memory
+ * @vma: the mapping of a file
+ *
+ * Return: pages, at most those of the file that are mapped.
+ */
+unsigned long mmpath_file_pages_out(struct vm_area_struct *vma)
+{
+	struct address_space *mapping = vma->vm_file->f_mapping;
+	pgoff_t end = mmpath_file_end(mapping);
+	unsigned long pages;
+
+	pages = min(vma_pages(vma), end - min(end, vma->vm_pgoff));
+	return pages - min(pages, READ_ONCE(mapping->nrpages));
+}
+
+/**
+ * mmpath_file_out() - tell whether a page has to be read from its file
+ * @vma: the mapping, which is locked against changes
+ * @page: the page
+ *
+ * Context: under RCU. Return: whether it is out, or was read ahead and is not used yet.
+ */
+bool mmpath_file_out(void *vma, u64 page)
+{
+	unsigned long address = page << PAGE_SHIFT;
+	struct vm_area_struct *v = vma;
+	struct address_space *mapping = v->vm_file->f_mapping;
+	pgoff_t index = linear_page_index(v, address);
+	struct folio *folio;
+
+	if (index >= mmpath_file_end(mapping))
+		return false;
+	/* a private page hides that of the file */
+	if (!(v->vm_flags & VM_SHARED) && !pte_none(mmpath_pte(v, address)))
+		return false;
+	folio = xa_load(&mapping->i_pages, index);
+	/* it may be another page by now, which does no harm */
+	return !folio || xa_is_value(folio) || test_bit(PG_readahead, &folio->flags);
+}
+
+/* Is the mapping one that we may read for? */
+static bool mmpath_file_takes(struct vm_area_struct *vma)
+{
+	struct address_space *mapping = vma->vm_file->f_mapping;
+
+	return vma->vm_mm == current->mm && mapping->a_ops->readahead &&
+	       !mapping_min_folio_order(mapping) && !IS_DAX(mapping->host) &&
+	       !(vma->vm_flags & (VM_RAND_READ | VM_SEQ_READ | VM_HUGEPAGE));
+}
+
+static int mmpath_file_add(struct address_space *mapping, pgoff_t index, gfp_t gfp, bool ahead)
+{
+	struct folio *folio;
+	int err;
+
+	if (index >= mmpath_file_end(mapping))
+		return -EEXIST;
+	folio = filemap_alloc_folio(gfp, 0);
+	if (!folio)
+		return -ENOMEM;
+	err = filemap_add_folio(mapping, folio, index, gfp);
+	if (err)
+		folio_put(folio);
+	else if (ahead)
+		folio_set_readahead(folio);
+	return err;
+}
+
+/* Let the file system read the pages that were added. */
+static void mmpath_file_submit(struct readahead_control *rac)
+{
+	struct folio *folio;
+
+	if (!readahead_count(rac))
+		return;
+	rac->mapping->a_ops->readahead(rac);
+	/* what it did not take must not stay */
+	while ((folio = readahead_folio(rac))) {
+		folio_get(folio);
+		filemap_remove_folio(folio);
+		folio_unlock(folio);
+		folio_put(folio);
+	}
+}
+
+/* Returns the number of pages that are read now. @ahead: they are not waited for. */
+static unsigned int mmpath_file_read(struct file *file, const pgoff_t *index, unsigned int nr,
+				     bool ahead)
+{
+	struct address_space *mapping = file->f_mapping;
+	struct file_ra_state ra = { .ra_pages = file->f_ra.ra_pages };
+	DEFINE_READAHEAD(rac, file, &ra, mapping, 0);
+	gfp_t gfp = readahead_gfp_mask(mapping);
+	unsigned int i, read = 0, nofs;
+	struct blk_plug plug;
+	int err;
+
+	if (ahead)
+		gfp &= ~__GFP_DIRECT_RECLAIM;
+	nofs = memalloc_nofs_save();
+	filemap_invalidate_lock_shared(mapping);
+	blk_start_plug(&plug);
+	for (i = 0; i < nr; i++) {
+		if (index[i] != rac._index + rac._nr_pages)
+			mmpath_file_submit(&rac);
+		if (!rac._nr_pages)
+			rac._index = index[i];
+		err = mmpath_file_add(mapping, index[i], gfp, ahead);
+		if (!err) {
+			rac._nr_pages++;
+			read++;
+		} else if (err != -EEXIST) {
+			break;
+		}
+	}
+	mmpath_file_submit(&rac);
+	blk_finish_plug(&plug);
+	filemap_invalidate_unlock_shared(mapping);
+	memalloc_nofs_restore(nofs);
+	return read;
+}
+
+/* Turn runs that go down, so that the file system is called for a run, and not for each page. */
+static void mmpath_file_turn(pgoff_t *index, unsigned int nr)
+{
+	unsigned int i, j, first;
+
+	for (first = 0; first < nr; first = i) {
+		for (i = first + 1; i < nr && index[i] == index[i - 1] - 1; i++)
+			;
+		for (j = 0; j < (i - first) / 2; j++)
+			swap(index[first + j], index[i - 1 - j]);
+	}
+}
+
+/* Read what was named, after the page of a miss. May give up the lock of the VMA. */
+static struct file *mmpath_file_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
+					 struct vm_fault *vmf, const struct mmpath_batch *batch,
+					 bool miss)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct file *file = vma->vm_file, *fpin;
+	pgoff_t index[MMPATH_FORESEE_MOST];
+	unsigned int i;
+
+	for (i = 0; i < batch->nr; i++)
+		index[i] = linear_page_index(vma, batch->page[i] << PAGE_SHIFT);
+	mmpath_file_turn(index, batch->nr);
+	fpin = maybe_unlock_mmap_for_io(vmf, NULL);
+	if (miss)
+		mmpath_file_read(file, &vmf->pgoff, 1, false);
+	if (!fatal_signal_pending(current)) {
+		mmpath_prefetch_make_room(memcg, batch->nr);
+		mmpath_prefetch_done(p, memcg, batch,
+				     mmpath_file_read(file, index, batch->nr, true), miss);
+	}
+	return fpin;
+}
+
+bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
+{
+	struct mmpath_prefetcher *p;
+	struct mmpath_batch batch;
+	struct mem_cgroup *memcg;
+	bool ours = false;
+
+	if (!mmpath_file_takes(vmf->vma))
+		return false;
+	memcg = get_mem_cgroup_from_mm(vmf->vma->vm_mm);
+	p = mmpath_prefetcher_get(memcg);
+	if (p) {
+		mmpath_pf_count(p, MMPATH_PF_ONDEMAND, 1);
+		mmpath_prefetch_event(p, memcg, vmf->vma, vmf->address, true, true, false,
+				      &batch);
+		ours = !batch.around;
+		/* with nothing to read ahead, the fault reads its page itself */
+		if (batch.nr)
+			*fpin = mmpath_file_prefetch(p, memcg, vmf, &batch, true);
+		mmpath_prefetcher_put(p);
+	}
+	mem_cgroup_put(memcg);
+	return ours;
+}
+
+bool __mmpath_file_hit(struct vm_fault *vmf, struct folio *folio, struct file **fpin)
+{
+	struct mmpath_prefetcher *p;
+	struct mmpath_batch batch;
+	struct mem_cgroup *memcg;
+	bool ours = false;
+
+	/* PG_readahead of a page that is being written means something else */
+	if (!mmpath_file_takes(vmf->vma) || folio_test_large(folio) ||
+	    folio_test_writeback(folio))
+		return false;
+	memcg = get_mem_cgroup_from_mm(vmf->vma->vm_mm);
+	p = mmpath_prefetcher_get(memcg);
+	if (p) {
+		mmpath_prefetch_event(p, memcg, vmf->vma, vmf->address, true, false, false,
+				      &batch);
+		ours = !batch.around;
+		if (ours)
+			folio_clear_readahead(folio);
+		/* the kernel has marked others */
+		if (batch.known) {
+			mmpath_pf_count(p, MMPATH_PF_HIT, 1);
+			if (!folio_test_uptodate(folio))
+				mmpath_pf_count(p, MMPATH_PF_LATE, 1);
+		}
+		if (batch.nr)
+			*fpin = mmpath_file_prefetch(p, memcg, vmf, &batch, false);
+		mmpath_prefetcher_put(p);
+	}
+	mem_cgroup_put(memcg);
+	return ours;
+}
