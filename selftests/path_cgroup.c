@@ -412,11 +412,42 @@ static bool wait_no_contexts(void)
 	return !path_get("stats/contexts");
 }
 
+/*
+ * Each CPU charges ahead for the cgroup that it charged last, and keeps the cgroup even
+ * when all of that is used: the unpatched kernel takes back what is left alone. So a
+ * removed cgroup would lie on an idle CPU for as long as no program of another one
+ * charges there.
+ */
+static void charge_on_each_cpu(void)
+{
+	char *cg = path_cg(NULL, "charge");
+	int cpu, status;
+	cpu_set_t set;
+	pid_t child;
+
+	child = fork();
+	if (!child) {
+		path_cg_move(cg, getpid());
+		for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
+			CPU_ZERO(&set);
+			CPU_SET(cpu, &set);
+			if (sched_setaffinity(0, sizeof(set), &set))
+				_exit(KSFT_FAIL);
+			path_go_round(path_map(PAGE, false), 1, 0);
+		}
+		_exit(KSFT_PASS);
+	}
+	if (waitpid(child, &status, 0) != child || status)
+		ksft_exit_fail_msg("cannot charge on each CPU\n");
+	path_cg_remove(cg);
+}
+
 /* Wait until no reference keeps removed cgroups: none below @cg is dying any more. */
 static bool wait_buried(const char *cg)
 {
 	int i;
 
+	charge_on_each_cpu();
 	for (i = 0; i < 500 && path_cg_key(cg, "cgroup.stat", "nr_dying_descendants"); i++)
 		path_sleep_ms(20);
 	if (path_cg_key(cg, "cgroup.stat", "nr_dying_descendants"))
