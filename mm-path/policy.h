@@ -7,6 +7,7 @@
 #define _MM_PATH_POLICY_H
 
 #include <linux/list.h>
+#include <linux/mm_types.h>
 #include <linux/types.h>
 
 struct mmpath_ctx;
@@ -75,6 +76,10 @@ void mmpath_policy_began(struct mmpath_domain *dom);
 
 /* hooks.c */
 void mmpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, bool *hot);
+
+/* walk.c */
+pte_t mmpath_pte_lockless(struct vm_area_struct *vma, unsigned long address);
+bool mmpath_swap_entry(struct vm_area_struct *vma, unsigned long address, swp_entry_t *entry);
 
 /* drain.c */
 int mmpath_drain_domain(struct mmpath_domain *dom);

@@ -47,7 +47,6 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr);
 void mmpath_prefetch_done(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 			  const struct mmpath_batch *batch, unsigned int read, bool miss);
-pte_t mmpath_pte(struct vm_area_struct *vma, unsigned long address);
 
 /* prefetch-file.c */
 bool mmpath_file_out(void *vma, u64 page);

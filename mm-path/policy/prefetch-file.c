@@ -62,7 +62,7 @@ bool mmpath_file_out(void *vma, u64 page)
 	if (index >= mmpath_file_end(mapping))
 		return false;
 	/* a private page hides that of the file */
-	if (!(v->vm_flags & VM_SHARED) && !pte_none(mmpath_pte(v, address)))
+	if (!(v->vm_flags & VM_SHARED) && !pte_none(mmpath_pte_lockless(v, address)))
 		return false;
 	folio = xa_load(&mapping->i_pages, index);
 	/* it may be another page by now, which does no harm */

@@ -236,71 +236,7 @@ static void mmpath_foresights_drop(struct mmpath_prefetcher *p)
 	rhashtable_walk_exit(&it);
 }
 
-/* Page tables */
-
-static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long address)
-{
-	pgd_t *pgd = pgd_offset(mm, address);
-	p4d_t *p4d;
-	pud_t *pud;
-
-	if (pgd_none_or_clear_bad(pgd))
-		return NULL;
-	p4d = p4d_offset(pgd, address);
-	if (p4d_none_or_clear_bad(p4d))
-		return NULL;
-	pud = pud_offset(p4d, address);
-	return pud_none(pudp_get(pud)) || pud_leaf(pudp_get(pud)) ? NULL : pmd_offset(pud, address);
-}
-
-/* The PTE of @address, which is in the VMA. The VMA is locked against changes. */
-pte_t mmpath_pte(struct vm_area_struct *vma, unsigned long address)
-{
-	pmd_t *pmd = mmpath_pmd(vma->vm_mm, address);
-	pte_t *ptep = pmd ? pte_offset_map(pmd, address) : NULL, pte;
-
-	if (!ptep)
-		return __pte(0);
-	__acquire(RCU);	/* for sparse */
-	pte = ptep_get_lockless(ptep);
-	pte_unmap(ptep);
-	return pte;
-}
-
-/* Look for a swap entry in a file of shmem. Those of large folios are left to the kernel. */
-static bool mmpath_shmem_entry(struct address_space *mapping, pgoff_t index, swp_entry_t *entry)
-{
-	XA_STATE(xas, &mapping->i_pages, index);
-	bool small = false;
-	void *found;
-
-	rcu_read_lock();
-	do {
-		found = xas_load(&xas);
-		if (xa_is_value(found))
-			small = !xas_get_order(&xas);
-	} while (xas_retry(&xas, found));
-	rcu_read_unlock();
-	if (!xa_is_value(found) || !small)
-		return false;
-	*entry = radix_to_swp_entry(found);
-	return !non_swap_entry(*entry);
-}
-
-/* Look for a swap entry of @address, in the page table, or in the file. */
-static bool mmpath_swap_entry(struct vm_area_struct *vma, unsigned long address,
-			      swp_entry_t *entry)
-{
-	pte_t pte = mmpath_pte(vma, address);
-
-	if (pte_none(pte) && vma_is_shmem(vma))
-		return mmpath_shmem_entry(vma->vm_file->f_mapping,
-					  linear_page_index(vma, address), entry);
-	if (!is_swap_pte(pte))
-		return false;
-	*entry = pte_to_swp_entry(pte);
-	return !non_swap_entry(*entry);
-}
+/* Reads */
 
 static bool mmpath_swapped(void *vma, u64 page)
 {
@@ -308,8 +244,6 @@ static bool mmpath_swapped(void *vma, u64 page)
 
 	return mmpath_swap_entry(vma, page << PAGE_SHIFT, &entry);
 }
-
-/* Reads */
 
 /*
  * Make room for @nr pages in the cgroup of the program, and in no other. Reclaim for a charge
