@@ -18,12 +18,13 @@
 #include "path_util.h"
 
 #define NOBODY		65534
-#define NR_CASES	34
+#define NR_CASES	36
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
 #define SLOW_US		500
 #define TRACING		"/sys/kernel/tracing/"
 #define TRACE_EVENT	TRACING "events/mmpath/mmpath_prefetch/enable"
+#define ZSWAP		"/sys/module/zswap/parameters/enabled"
 #define STRIDE		64	/* further than the kernel reads around */
 
 enum order { LOOP, STRIDES, CHASE, RANDOM };
@@ -34,6 +35,7 @@ struct job {
 	unsigned int rounds;	/* 0: until told to end */
 	enum memory memory;
 	bool forks;		/* every second round is a child's, in memory that is shared */
+	bool zeros;		/* pages are full of zeros, and are not written again */
 };
 
 static struct shared {
@@ -129,13 +131,17 @@ static int program(void *arg)
 
 	if (p == MAP_FAILED)
 		return KSFT_FAIL;
-	for (i = 0; i < pages; i++)
-		*path_word(p, of[i]) = 0;
+	for (i = 0; i < pages; i++) {
+		times[of[i]] = !job->zeros;
+		*path_word(p, of[i]) = times[of[i]];
+	}
 	major = path_major_faults();
 	for (round = 0; job->rounds ? round < job->rounds : !stopped(); round++) {
 		for (i = 0; i < pages && !(job->forks && round % 2); i++) {
 			page = job->order == RANDOM ? path_rand(&seed) % pages : of[i];
-			wrong += (*path_word(p, page))++ != times[page]++;
+			wrong += *path_word(p, page) != times[page];
+			if (!job->zeros)
+				*path_word(p, page) = ++times[page];
 		}
 		if (job->forks && round % 2)
 			wrong += round_of_a_child(p, of, times, pages);
@@ -472,8 +478,8 @@ static void test_trace(void)
 }
 
 /*
- * A slow disk. A miss waits for it, unless the page is full of zeros as in the first of two rounds,
- * or the machine was so busy that the page had arrived before the fault came to wait.
+ * A slow disk. A miss waits for it, unless the machine was so busy that the page had arrived before
+ * the fault came to wait.
  */
 static void test_stall(void)
 {
@@ -715,6 +721,32 @@ static void test_zram(void)
 	ksft_test_result(swap_is("wait"), "a disk\n");
 }
 
+/* Has a program missed pages, of which next to none were read from the disk or ahead? */
+static bool needs_no_disk(const struct outcome *o)
+{
+	return o->right && path_gt(o->major, 0) && path_lt(o->ondemand, o->major / 8) &&
+	       path_lt(o->prefetched, o->major / 8);
+}
+
+/* Pages that are not on the disk, though their swap entries are of it */
+static void test_no_disk(void)
+{
+	struct job job = { .order = LOOP, .rounds = 3, .zeros = true };
+	struct outcome o;
+
+	o = outcome_of_job("auto", job);
+	ksft_test_result(needs_no_disk(&o), "pages full of zeros are not read ahead\n");
+	if (access(ZSWAP, F_OK)) {
+		ksft_test_result_skip("no zswap\n");
+		return;
+	}
+	path_save(ZSWAP);
+	path_write(ZSWAP, "y");
+	o = outcome_of("auto", LOOP, 3);
+	path_write(ZSWAP, "n");
+	ksft_test_result(needs_no_disk(&o), "zswap: there is nothing to hide\n");
+}
+
 /* Changes while programs run: modes, swap off and on, a program killed, a cgroup removed */
 static void test_storm(void)
 {
@@ -789,5 +821,6 @@ int main(void)
 	test_regions();
 	test_storm();
 	test_zram();
+	test_no_disk();
 	ksft_finished();
 }

@@ -17,6 +17,7 @@ struct mem_cgroup;
 struct mempolicy;
 struct task_struct;
 struct vm_fault;
+struct xarray;
 struct zap_details;
 struct zone;
 
@@ -32,6 +33,7 @@ void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t i
 bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin);
 bool __mmpath_file_hit(struct vm_fault *vmf, struct folio *folio, struct file **fpin);
 void __mmpath_prefetch_exit(struct mm_struct *mm);
+void mmpath_zswap(int type, struct xarray *trees);
 
 static inline bool mmpath_prefetching(void)
 {
@@ -126,6 +128,7 @@ static inline void mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vm
 }
 
 static inline void mmpath_prefetch_exit(struct mm_struct *mm) { }
+static inline void mmpath_zswap(int type, struct xarray *trees) { }
 #endif
 
 #ifdef CONFIG_MMPATH

@@ -15,7 +15,8 @@
  * others while it would wait anyway. Prefetched pages are charged like all others, but they
  * give way. Room for them is made in the cgroup of the program only. If an ancestor or the
  * machine is full then, the rest of the batch is dropped. A swap device that needs no wait
- * (zram) leaves nothing to hide: there the kernel's own readahead is used.
+ * (zram) leaves nothing to hide: there the kernel's own readahead is used. A page that no device
+ * has, because it is in zswap or full of zeros, is not read ahead.
  *
  * What is foreseen is kept for each mm, is charged to the cgroup of the program, and ends with
  * the mm. Out of memory, less is foreseen.
@@ -38,6 +39,7 @@
 #include <linux/swap.h>
 #include <linux/swapops.h>
 #include <linux/xarray.h>
+#include <linux/zswap.h>
 #include <trace/events/mmpath.h>
 #include "../../internal.h"
 #include "../../swap.h"
@@ -136,6 +138,7 @@ struct mmpath_foresight {
 DEFINE_STATIC_KEY_FALSE(mmpath_prefetch_key);
 static DEFINE_XARRAY(mmpath_prefetchers);	/* by the id of the cgroup's css */
 static struct rhashtable mmpath_foresights;
+static struct xarray *mmpath_zswap_trees[MAX_SWAPFILES];	/* zswap's own; NULL: none */
 
 static const struct rhashtable_params mmpath_foresight_params = {
 	.key_len = sizeof(struct mm_struct *),
@@ -238,11 +241,48 @@ static void mmpath_foresights_drop(struct mmpath_prefetcher *p)
 
 /* Reads */
 
+/**
+ * mmpath_zswap() - note where zswap has the pages of a swap device
+ * @type: the device, which is not in use now
+ * @trees: one for each %SWAP_ADDRESS_SPACE_PAGES slots; NULL: the device goes
+ *
+ * Context: swapon and swapoff.
+ */
+void mmpath_zswap(int type, struct xarray *trees)
+{
+	mmpath_zswap_trees[type] = trees;
+}
+
+/* Is the page in zswap? The device is held, and so are the trees. */
+static bool mmpath_in_zswap(swp_entry_t entry)
+{
+	struct xarray *trees = mmpath_zswap_trees[swp_type(entry)];
+	pgoff_t slot = swp_offset(entry);
+
+	return !zswap_never_enabled() && trees &&
+	       xa_load(&trees[slot >> SWAP_ADDRESS_SPACE_SHIFT], slot);
+}
+
+/* Has a page to be waited for? As of now: it may be written to the device, or come back. */
+static bool mmpath_swap_waits(swp_entry_t entry)
+{
+	struct swap_info_struct *device = get_swap_device(entry);
+	bool waits;
+
+	if (!device)
+		return false;
+	/* other flags may change */
+	waits = !data_race(device->flags & SWP_SYNCHRONOUS_IO) &&
+		!test_bit(swp_offset(entry), device->zeromap) && !mmpath_in_zswap(entry);
+	put_swap_device(device);
+	return waits;
+}
+
 static bool mmpath_swapped(void *vma, u64 page)
 {
 	swp_entry_t entry;
 
-	return mmpath_swap_entry(vma, page << PAGE_SHIFT, &entry);
+	return mmpath_swap_entry(vma, page << PAGE_SHIFT, &entry) && mmpath_swap_waits(entry);
 }
 
 /*
@@ -297,8 +337,6 @@ static unsigned int mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *
 		if (!mmpath_swap_entry(vma, page[i] << PAGE_SHIFT, &entry))
 			continue;
 		/* no harm if the page has been brought meanwhile, or the device has gone */
-		if (data_race(swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO))
-			continue;
 		folio = __read_swap_cache_async(entry, gfp, mpol, ilx + page[i] - page[0], &new,
 						false);
 		if (!folio)
@@ -500,7 +538,7 @@ static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempo
 	struct mmpath_prefetcher *p;
 	struct folio *folio = NULL;
 	struct mem_cgroup *memcg;
-	bool new;
+	bool new, waits;
 
 	if (mm != current->mm)
 		return NULL;
@@ -510,11 +548,13 @@ static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempo
 	memcg = get_mem_cgroup_from_mm(mm);
 	p = mmpath_prefetcher_get(memcg);
 	if (p) {
+		waits = mmpath_swap_waits(entry);
 		folio = __read_swap_cache_async(entry, gfp, mpol, ilx, &new, false);
 		if (folio && new) {
 			swap_read_folio(folio, NULL);
-			mmpath_pf_count(p, MMPATH_PF_ONDEMAND, 1);
-			mmpath_prefetch(p, memcg, vma, address, true, !vma_is_shmem(vma));
+			mmpath_pf_count(p, MMPATH_PF_ONDEMAND, waits);
+			mmpath_prefetch(p, memcg, vma, address, true,
+					waits && !vma_is_shmem(vma));
 		}
 		mmpath_prefetcher_put(p);
 	}
@@ -711,7 +751,7 @@ unsigned int mmpath_prefetch_regions(const struct mem_cgroup *memcg, struct mm_s
 }
 
 /* Do the swap devices need a wait? Where they need none, nothing is prefetched. */
-static const char *mmpath_swap_waits(void)
+static const char *mmpath_devices_wait(void)
 {
 	static const char * const words[] = { "none", "wait", "nowait", "both" };
 	const struct swap_info_struct *device;
@@ -745,7 +785,7 @@ int mmpath_show_prefetch(struct seq_file *m, const struct mem_cgroup *memcg)
 	for (i = 0; i < NR_MMPATH_PF_STATS; i++)
 		seq_printf(m, "prefetch_%s %lu\n", mmpath_prefetch_stat_names[i],
 			   atomic_long_read(&p->stat[i]));
-	seq_printf(m, "prefetch_swap %s\n", mmpath_swap_waits());
+	seq_printf(m, "prefetch_swap %s\n", mmpath_devices_wait());
 	return 0;
 }
 
