@@ -291,7 +291,7 @@ static bool mmpath_swapped(void *vma, u64 page)
  */
 void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
 {
-	unsigned long room = nr, used, limit, freed, flags;
+	unsigned long room = nr, used, limit, flags;
 	struct mem_cgroup *at;
 
 	for (at = memcg; at; at = parent_mem_cgroup(at)) {
@@ -302,16 +302,14 @@ void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
 	if (room == nr)
 		return;
 	psi_memstall_enter(&flags);
-	freed = try_to_free_mem_cgroup_pages(memcg, nr - room, GFP_KERNEL, MEMCG_RECLAIM_MAY_SWAP,
-					     NULL);
+	try_to_free_mem_cgroup_pages(memcg, nr - room, GFP_KERNEL, MEMCG_RECLAIM_MAY_SWAP, NULL);
 	psi_memstall_leave(&flags);
 	/*
-	 * By statistics that may be four seconds old, reclaim may believe that there are
-	 * inactive pages enough, and find none. The next charge that must succeed would then
-	 * have a program killed.
+	 * Reclaim knows the size of its lists from statistics that may be four seconds old. It
+	 * may believe that there are inactive pages enough, and find none. The next charge that
+	 * must succeed would then have a program killed.
 	 */
-	if (freed < nr - room)
-		mem_cgroup_flush_stats(memcg);
+	mem_cgroup_flush_stats(memcg);
 }
 
 /* Returns the number of pages that are read now. */
