@@ -285,12 +285,12 @@ static inline u64 mmpath_seen_new(const struct mmpath_seen *s)
 static inline u64 mmpath_seen_ahead(const struct mmpath_seen *s, const struct mmpath_counted *c)
 {
 	u64 told = mmpath_seen_new(s), owed = s->ahead - min(s->ahead, s->all);
-	u64 more = c->now - min(c->now, told);
+	u64 ahead = owed + c->now - min(c->now, told);
 
-	if (s->as == MMPATH_SEEN_ACCESSES ? told <= c->cold && c->now > c->cold :
-					    s->as == MMPATH_SEEN_TIME && !s->part)
-		return min(owed + more, c->now);
-	return s->as == MMPATH_SEEN_ACCESSES ? owed : 0;
+	ahead = min(ahead, c->now);
+	if (s->as == MMPATH_SEEN_ACCESSES)
+		return told <= c->cold ? max(owed, ahead) : owed;
+	return s->as == MMPATH_SEEN_TIME && !s->part ? ahead : 0;
 }
 
 /*

@@ -697,6 +697,24 @@ static void test_told_late(void **state)
 	}
 }
 
+/* Of first touches, too, more may be counted than were told yet. */
+static void test_first_touches_told_late(void **state)
+{
+	struct mmpath_seen seen = { }, more = { .all = 5, .as = MMPATH_SEEN_ACCESSES };
+	struct fixture f;
+
+	(void)state;
+	fixture_init(&f, 1);
+	told(&f, &seen, more, 8, 0);
+	assert_int_equal(seen.ahead, 3);
+	/* these three, and twenty more of which ten are in the sample */
+	more.all = 23;
+	told(&f, &seen, more, 0, 10);
+	assert_int_equal(total(&f, 2), 20);
+	assert_int_equal(seen.ahead, 0);
+	fixture_destroy(&f);
+}
+
 /* What was seen are others than were counted: those stand for themselves, in this epoch. */
 static void test_seen_others(void **state)
 {
@@ -917,6 +935,7 @@ int main(void)
 		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_seen),
 		cmocka_unit_test(test_told_late),
+		cmocka_unit_test(test_first_touches_told_late),
 		cmocka_unit_test(test_seen_others),
 		cmocka_unit_test(test_repeat_censored),
 		cmocka_unit_test(test_censored),
