@@ -24,6 +24,7 @@
 #define SLOW_US		500
 #define TRACING		"/sys/kernel/tracing/"
 #define TRACE_EVENT	TRACING "events/mmpath/mmpath_prefetch/enable"
+#define PAGE_CLUSTER	"/proc/sys/vm/page-cluster"
 #define ZSWAP		"/sys/module/zswap/parameters/enabled"
 #define STRIDE		64	/* further than the kernel reads around */
 
@@ -811,6 +812,12 @@ int main(void)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
 	path_keep_counting();
+	/*
+	 * The unpatched kernel's readahead reclaims under its plug. What reclaim writes waits there,
+	 * and with a slow CPU all of a small cgroup does. Then there is nothing left but to kill.
+	 */
+	path_save(PAGE_CLUSTER);
+	path_write(PAGE_CLUSTER, "0");
 	test_file();
 	if (!path_swap_null(DISK_MIB, 20)) {
 		while (ksft_test_num() < NR_CASES)
