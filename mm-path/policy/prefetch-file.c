@@ -123,14 +123,12 @@ static unsigned int mmpath_file_read(struct file *file, const pgoff_t *index, un
 	DEFINE_READAHEAD(rac, file, &ra, mapping, 0);
 	gfp_t gfp = readahead_gfp_mask(mapping);
 	unsigned int i, read = 0, nofs;
-	struct blk_plug plug;
 	int err;
 
 	if (ahead)
 		gfp &= ~__GFP_DIRECT_RECLAIM;
 	nofs = memalloc_nofs_save();
 	filemap_invalidate_lock_shared(mapping);
-	blk_start_plug(&plug);
 	for (i = 0; i < nr; i++) {
 		if (index[i] != rac._index + rac._nr_pages)
 			mmpath_file_submit(&rac);
@@ -145,7 +143,6 @@ static unsigned int mmpath_file_read(struct file *file, const pgoff_t *index, un
 		}
 	}
 	mmpath_file_submit(&rac);
-	blk_finish_plug(&plug);
 	filemap_invalidate_unlock_shared(mapping);
 	memalloc_nofs_restore(nofs);
 	return read;
@@ -172,7 +169,8 @@ static struct file *mmpath_file_prefetch(struct mmpath_prefetcher *p, struct mem
 	struct vm_area_struct *vma = vmf->vma;
 	struct file *file = vma->vm_file, *fpin;
 	pgoff_t index[MMPATH_FORESEE_MOST];
-	unsigned int i;
+	struct blk_plug plug;
+	unsigned int i, read;
 
 	for (i = 0; i < batch->nr; i++)
 		index[i] = linear_page_index(vma, batch->page[i] << PAGE_SHIFT);
@@ -181,9 +179,12 @@ static struct file *mmpath_file_prefetch(struct mmpath_prefetcher *p, struct mem
 	if (miss)
 		mmpath_file_read(file, &vmf->pgoff, 1, false);
 	if (!fatal_signal_pending(current)) {
+		/* not under the plug, where what reclaim writes would wait */
 		mmpath_prefetch_make_room(memcg, batch->nr);
-		mmpath_prefetch_done(p, memcg, batch,
-				     mmpath_file_read(file, index, batch->nr, true), miss);
+		blk_start_plug(&plug);
+		read = mmpath_file_read(file, index, batch->nr, true);
+		blk_finish_plug(&plug);
+		mmpath_prefetch_done(p, memcg, batch, read, miss);
 	}
 	return fpin;
 }
