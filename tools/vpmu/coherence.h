@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What machine.c asks of the caches behind L1, and of the memory controllers. */
+#ifndef _TOOLS_VPMU_COHERENCE_H
+#define _TOOLS_VPMU_COHERENCE_H
+
+#include "machine.h"
+
+unsigned int vpmu_upgrade(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number,
+			  struct vpmu_line *line);
+unsigned int vpmu_data_miss(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number,
+			    bool store, enum vpmu_source *source);
+void vpmu_code_miss(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number);
+
+int vpmu_controllers_init(struct vpmu_machine *m);
+void vpmu_controllers_reset(struct vpmu_machine *m);
+unsigned int vpmu_memory_node(const struct vpmu_machine *m, uint64_t number);
+bool vpmu_memory_request(struct vpmu_machine *m, struct vpmu_cpu *c, unsigned int node,
+			 uint64_t number);
+
+/* A CPU waits. */
+static inline unsigned int vpmu_wait(struct vpmu_cpu *c, unsigned int cause, unsigned int cycles)
+{
+	vpmu_count(c, cause, cycles);
+	vpmu_count(c, VPMU_CYCLES, cycles);
+	return cycles;
+}
+
+#endif
