@@ -43,45 +43,56 @@ struct vpmu_line {
 	bool dirty;
 };
 
+#define VPMU_GUESSES	256
+
 /**
  * struct vpmu_cache - the table
  * @lines: @sets times @ways
  * @now: its clock, which ticks at each use
- * @sets: any number; a power of two where vpmu_cache_peek() is used
+ * @sets: any number
+ * @mask: @sets - 1 if that is a power of two: saves a division
  * @ways: of each set
+ * @guess: where vpmu_cache_peek() found what it was asked for last, index into @lines, by number
+ *	modulo VPMU_GUESSES; changes nothing but the time of a lookup
  */
 struct vpmu_cache {
 	struct vpmu_line *lines;
 	uint64_t now;
-	uint32_t sets, ways;
+	uint32_t sets, mask, ways;
+	uint32_t guess[VPMU_GUESSES];
 };
 
-/* Lookup in a set, without a use. Return: the entry or NULL */
-static inline struct vpmu_line *vpmu_set_find(struct vpmu_line *set, uint32_t ways, uint64_t number)
+static inline struct vpmu_line *vpmu_cache_set(const struct vpmu_cache *cache, uint64_t number)
 {
+	uint64_t set = cache->mask ? number & cache->mask : number % cache->sets;
+
+	return cache->lines + set * cache->ways;
+}
+
+/* Lookup, without a use. Return: the entry or NULL */
+static inline struct vpmu_line *vpmu_cache_find(const struct vpmu_cache *cache, uint64_t number)
+{
+	struct vpmu_line *set = vpmu_cache_set(cache, number);
 	uint32_t i;
 
-	for (i = 0; i < ways; i++)
+	for (i = 0; i < cache->ways; i++)
 		if (set[i].key == number + 1)
 			return &set[i];
 	return NULL;
 }
 
-static inline struct vpmu_line *vpmu_cache_set(const struct vpmu_cache *cache, uint64_t number)
+/* The same for a table in which most lookups find what they seek */
+static inline struct vpmu_line *vpmu_cache_peek(struct vpmu_cache *cache, uint64_t number)
 {
-	return cache->lines + number % cache->sets * cache->ways;
-}
+	uint32_t *guess = &cache->guess[number % VPMU_GUESSES];
+	struct vpmu_line *line = &cache->lines[*guess];
 
-static inline struct vpmu_line *vpmu_cache_find(const struct vpmu_cache *cache, uint64_t number)
-{
-	return vpmu_set_find(vpmu_cache_set(cache, number), cache->ways, number);
-}
-
-/* The same where the number of sets is a power of two: no division */
-static inline struct vpmu_line *vpmu_cache_peek(const struct vpmu_cache *cache, uint64_t number)
-{
-	return vpmu_set_find(cache->lines + (number & (cache->sets - 1)) * cache->ways,
-			     cache->ways, number);
+	if (line->key == number + 1)
+		return line;
+	line = vpmu_cache_find(cache, number);
+	if (line)
+		*guess = line - cache->lines;
+	return line;
 }
 
 static inline void vpmu_cache_use(struct vpmu_cache *cache, struct vpmu_line *line)

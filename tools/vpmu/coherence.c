@@ -79,7 +79,10 @@ static void drop_above(struct vpmu_machine *m, struct vpmu_line *l2, uint64_t nu
 	}
 }
 
-/* A line leaves an L2 for the L3 of the chip. Write-backs are counted for @c. */
+/*
+ * A line leaves an L2 for the L3 of the chip; it may be there when other L2s of the chip have
+ * it or had it, but then it is not dirty. Write-backs are counted for @c.
+ */
 static void put_l3(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number, bool dirty)
 {
 	struct vpmu_cache *l3 = &m->l3[c->chip];
@@ -91,10 +94,9 @@ static void put_l3(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number, 
 			m->directory[line->key - 1] &= ~l3_bit(c->chip);
 		if (line->dirty)
 			vpmu_count(c, VPMU_WRITEBACK, 1);
-		*line = (struct vpmu_line){ .key = number + 1 };
+		*line = (struct vpmu_line){ .key = number + 1, .dirty = dirty };
 		m->directory[number] |= l3_bit(c->chip);
 	}
-	line->dirty |= dirty;
 	vpmu_cache_use(l3, line);
 }
 

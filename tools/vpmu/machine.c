@@ -9,6 +9,8 @@ static bool cache_init(struct vpmu_cache *cache, uint64_t entries, uint32_t ways
 {
 	cache->sets = entries / ways;
 	cache->ways = ways;
+	if (!(cache->sets & (cache->sets - 1)))
+		cache->mask = cache->sets - 1;
 	cache->lines = calloc((size_t)cache->sets * ways, sizeof(*cache->lines));
 	return cache->lines;
 }
@@ -333,16 +335,12 @@ void vpmu_flush_virtual(struct vpmu_machine *m, unsigned int cpu, uint64_t vaddr
 {
 	struct vpmu_cpu *c = &m->cpu[cpu];
 	struct vpmu_line *page;
-	uint64_t now = c->tlb.now;
 
-	if (vaddr == VPMU_ALL_PAGES) {
+	page = vpmu_cache_peek(&c->tlb, vaddr >> VPMU_PAGE_SHIFT);
+	if (vaddr == VPMU_ALL_PAGES)
 		cache_reset(&c->tlb);
-		c->tlb.now = now;
-	} else {
-		page = vpmu_cache_peek(&c->tlb, vaddr >> VPMU_PAGE_SHIFT);
-		if (page)
-			*page = (struct vpmu_line){ 0 };
-	}
+	else if (page)
+		*page = (struct vpmu_line){ 0 };
 	vpmu_wait(c, VPMU_STALL_OTHER, m->g.flush);
 }
 
