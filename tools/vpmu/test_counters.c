@@ -161,6 +161,9 @@ static void test_start(void **state)
 	(void)state;
 	s.start = 3;
 	assert_int_equal(program(0, 0, s), 0);
+	/* two modes, so each may count the half before anybody has to look */
+	assert_int_equal(m->cpu[0].limit[0][VPMU_LOADS], 2);
+	assert_int_equal(m->cpu[0].limit[1][VPMU_LOADS], 2);
 	for (i = 1; i <= 250; i++) {
 		access_at(0, 0, false);
 		if (i == 2 || i == 102 || i == 202)
@@ -200,6 +203,7 @@ static void test_lumps(void **state)
 
 static void test_filters(void **state)
 {
+	struct vpmu_sample sample;
 	unsigned int i;
 
 	(void)state;
@@ -210,7 +214,10 @@ static void test_filters(void **state)
 	vpmu_mode(m, 0, true);
 	for (i = 0; i < 10; i++)
 		access_at(0, 0, true);
-	assert_int_equal(take_all(0), 3);
+	assert_true(vpmu_sample_take(k, 0, &sample));
+	assert_true(sample.kernel);
+	assert_true(sample.where.store);
+	assert_int_equal(take_all(0), 2);
 	vpmu_mode(m, 0, false);
 	access_at(0, 0, true);
 	assert_int_equal(vpmu_counter_value(k, 0, 0), 10);
@@ -411,10 +418,19 @@ static void test_others_event(void **state)
 	execute(0, 1);
 	assert_true(vpmu_sample_take(k, 0, &sample));
 	assert_int_equal(sample.where.ip, 0x100);
+	/* or not, when it has been stopped by then */
+	access_at(0, 0, false);
+	access_at(2, 0, true);
+	vpmu_counters_stop(k, 0);
+	vpmu_counters_overflow(k, 0, &(struct vpmu_where){ 0 });
+	assert_false(vpmu_sample_take(k, 0, &sample));
+	assert_int_equal(m->cpu[0].limit[0][VPMU_INVALIDATED], UINT64_MAX);
 }
 
 static void test_reset(void **state)
 {
+	struct vpmu_sample sample;
+
 	(void)state;
 	assert_int_equal(program(0, 0, every(VPMU_LOADS, BOTH | VPMU_SAMPLE, 1)), 0);
 	access_at(0, 0, false);
@@ -425,6 +441,10 @@ static void test_reset(void **state)
 	vpmu_counters_overflow(k, 0, &(struct vpmu_where){ 0 });
 	assert_int_equal(take_all(0), 0);
 	assert_int_equal(vpmu_counter_value(k, 0, 0), 0);
+	assert_int_equal(program(0, 0, every(VPMU_LOADS, BOTH | VPMU_SAMPLE, 1)), 0);
+	access_at(0, 0, false);
+	assert_true(vpmu_sample_take(k, 0, &sample));
+	assert_int_equal(sample.stamp, 0);
 }
 
 /* ---- random selections and traffic, against a sum after each step --------------------- */

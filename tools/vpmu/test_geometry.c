@@ -113,6 +113,7 @@ static const struct {
 	{ "counters=3", "counters=3: not in 4 .. 6" },
 	{ "nodes=1G", "nodes: 2 ends" },
 	{ "nodes=1G/2G", "nodes: 2 ends" },
+	{ "nodes=8G/8G", "nodes: 2 ends" },
 	{ "nodes=8G/1G", "nodes: 2 ends" },
 	{ "nodes=4G/8G/9G", "nodes: 2 ends" },
 	{ "nodes=1000/8G", "nodes: 2 ends" },

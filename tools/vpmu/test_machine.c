@@ -437,6 +437,10 @@ static void test_split(void **state)
 	mapped(0, 2 * PAGE + LINE - 4, 2 * PAGE + LINE - 4, 8, false, &miss);
 	assert_int_equal(miss.source, VPMU_LOCAL_MEMORY);
 	assert_int_equal(miss.latency, TLB + 120 + 280 + 4);
+	store(2, 2 * PAGE + 10 * LINE);
+	mapped(0, 2 * PAGE + 10 * LINE - 4, 2 * PAGE + 10 * LINE - 4, 8, false, &miss);
+	assert_int_equal(miss.source, VPMU_LOCAL_MEMORY);
+	assert_int_equal(miss.latency, 280 + 120 + 4);
 	assert_sums();
 }
 
@@ -731,7 +735,37 @@ static void test_prefetch_contexts(void **state)
 	assert_seen(0, VPMU_PREFETCHED, n - 2);
 	assert_seen(1, VPMU_PREFETCHED, n - 2);
 	assert_seen(1, VPMU_PREFETCH_USED, n - 3);
+	/* one context does not go on with what another began */
+	vpmu_context(m, 2, 100);
+	load_all(2, NODE1, 2);
+	vpmu_context(m, 2, 116);
+	load_all(2, NODE1 + 2 * LINE, 1);
+	assert_seen(2, VPMU_PREFETCHED, 0);
 	assert_sums();
+}
+
+/* A prefetched line is used once, and not prefetched twice. */
+static void test_prefetch_once(void **state)
+{
+	int i;
+
+	(void)state;
+	free_machine(NULL);
+	/* 16 lines in each cache, one way */
+	machine("2chip,memory=128M,prefetch=plain,l1d=1K,l1d-ways=1,l2=1K,l2-ways=1,l3=1K,l3-ways=1");
+	load_all(0, 0, 3);
+	assert_seen(0, VPMU_PREFETCHED, 1);
+	for (i = 47; i >= 16; i--)		/* backwards is no sequence */
+		load(0, i * LINE);
+	load_all(0, 0, 3);
+	assert_seen(0, VPMU_PREFETCHED, 1);
+	assert_seen(0, VPMU_PREFETCH_USED, 0);
+	assert_int_equal(load(0, 3 * LINE), 91);
+	assert_seen(0, VPMU_PREFETCHED, 2);
+	for (i = 47; i >= 16; i--)
+		load(0, i * LINE);
+	assert_int_equal(load(0, 3 * LINE), 280);
+	assert_seen(0, VPMU_PREFETCH_USED, 1);
 }
 
 /* Nothing is prefetched that a cache has or that lies behind the node's end. */
@@ -757,6 +791,7 @@ static void test_reset(void **state)
 	cycles = load(0, PAGE) + store(3, PAGE) + load(0, NODE1);
 	vpmu_execute(m, 0, &block);
 	vpmu_branch(m, 0, 9, true);
+	vpmu_branch(m, 0, 9, true);
 	vpmu_machine_reset(m);
 	assert_int_equal(vpmu_cycles(m, 0), 0);
 	assert_int_equal(load(0, PAGE) + store(3, PAGE) + load(0, NODE1), cycles);
@@ -766,6 +801,12 @@ static void test_reset(void **state)
 	vpmu_branch(m, 0, 9, true);
 	assert_seen(0, VPMU_BR_MISS, 1);
 	assert_sums();
+	free_machine(NULL);
+	machine("2chip,memory=128M,prefetch=plain");
+	load_all(0, 0, 3);
+	vpmu_machine_reset(m);
+	assert_int_equal(load(0, 3 * LINE), TLB + 280);
+	assert_seen(0, VPMU_PREFETCHED, 0);
 }
 
 #define T(f)	cmocka_unit_test_setup_teardown(f, new_machine, free_machine)
@@ -781,7 +822,8 @@ int main(void)
 		T(test_split), T(test_split_page), T(test_tlb), T(test_flush), T(test_aliases),
 		T(test_latencies), T(test_code_over_l1i), T(test_block_of_three_lines),
 		T(test_written_code), T(test_branches), T(test_branch_of_blocks), T(test_modes),
-		T(test_prefetch), T(test_prefetch_contexts), T(test_prefetch_not), T(test_reset),
+		T(test_prefetch), T(test_prefetch_contexts), T(test_prefetch_once),
+		T(test_prefetch_not), T(test_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
