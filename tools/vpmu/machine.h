@@ -23,6 +23,21 @@
  *
  * STALL_LSU is what loads and stores wait for besides data: basic latency, the second
  * half of an access to two lines, and permission to write a line that is there.
+ *
+ * Where a name leaves a doubt, this is counted:
+ *
+ *	LOADS, STORES	accesses; one to two lines or pages is one, an atomic one is both
+ *	L1D_MISS	lines: an access to two may miss twice. A store to a line that L1D has,
+ *			but may only read, is no miss but an upgrade
+ *	UPGRADE_REMOTE	stores that had to ask another chip for a line that their own has
+ *	UPGRADE_LOCAL	other stores that had to ask for a line that their L1D has
+ *	INVALIDATED	copies that this CPU's L1s lost to a store, of another CPU or, from
+ *			L1I, of its own; not what went for want of room in L1 or L2
+ *	WRITEBACK	lines written to memory on account of an access of this CPU, whoever
+ *			modified them: out of its L3, or because it reads what others modified
+ *	DTLB_MISS	of data only; fetches of code never miss a TLB
+ *	PREFETCHED	lines fetched by a memory controller after a request of this CPU
+ *	PREFETCH_USED	requests of this CPU for such lines; they count as misses all the same
  */
 #ifndef _TOOLS_VPMU_MACHINE_H
 #define _TOOLS_VPMU_MACHINE_H

@@ -752,7 +752,8 @@ static void test_prefetch_once(void **state)
 	(void)state;
 	free_machine(NULL);
 	/* 16 lines in each cache, one way */
-	machine("2chip,memory=128M,prefetch=plain,l1d=1K,l1d-ways=1,l2=1K,l2-ways=1,l3=1K,l3-ways=1");
+	machine("2chip,memory=128M,prefetch=plain,l1d=1K,l1d-ways=1,l2=1K,l2-ways=1,"
+		"l3=1K,l3-ways=1");
 	load_all(0, 0, 3);
 	assert_seen(0, VPMU_PREFETCHED, 1);
 	for (i = 47; i >= 16; i--)		/* backwards is no sequence */
