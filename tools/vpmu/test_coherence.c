@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#define CPUS	16
+#define CPUS	32
 #define CHIPS	8
 #define SETS	128
 #define LINES	16384
@@ -562,6 +562,7 @@ static const char * const geometries[] = {
 	"8chip,cpus=16," SMALL ",l1d=1K,l1d-ways=16,tlb-ways=8",
 	"8chip,cpus=16," SMALL ",l2-of=core,l2=4K,l2-ways=4,l3=6K",
 	"2chip,cpus=6,chips=3," SMALL ",memory=3M,line=256,l2=20K,l1i-ways=4,l3=40K,l3-ways=16",
+	"2chip,cpus=32,chips=1," SMALL ",l2-of=core,l2=5K,l3=12K",
 	"2chip,cpus=2,chips=1," SMALL ",local-l2=7,tlb-miss=0,split=0,upgrade-local=0",
 };
 
