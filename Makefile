@@ -11,7 +11,7 @@ DEPS := bc bison build-essential ccache cpio curl flex git kmod libelf-dev libss
 	qemu-system-x86 iproute2 \
 	libcmocka-dev libjansson-dev libncurses-dev libzstd-dev libcap-dev libnuma-dev gnuplot-nox \
 	shellcheck sparse python3-sphinx \
-	mrbayes redis-server redis-tools sqlite3
+	linux-perf mrbayes redis-server redis-tools sqlite3
 
 .PHONY: help
 help: ## this list
@@ -40,7 +40,7 @@ kernel-modules: kernel ## one that loads modules, and the disk that seeks (build
 
 .PHONY: tools
 tools: deps ## the user's command, the virtual hardware, the simulator
-	@for d in tools/pathctl tools/vpath tools/pathsim tools/lab; do [ ! -e $$d/Makefile ] || $(MAKE) -C $$d || exit 1; done
+	@for d in tools/pathctl tools/vpath tools/vpmu tools/pathsim tools/lab; do [ ! -e $$d/Makefile ] || $(MAKE) -C $$d || exit 1; done
 
 .PHONY: demo
 demo: kernel tools ## a real program's miss rate curve, drawn and proved

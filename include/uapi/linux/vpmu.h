@@ -119,7 +119,7 @@ struct vpmu_device {
 
 /* .status: result of the last VPMU_PROGRAM */
 #define VPMU_OK			0
-#define VPMU_BAD_EVENT		1	/* a counter cannot count its event, or the event is unknown */
+#define VPMU_BAD_EVENT		1	/* a counter cannot count its event */
 #define VPMU_BAD_CONTROL	2
 
 /**
@@ -130,12 +130,14 @@ struct vpmu_device {
  *	Takes effect with VPMU_PROGRAM and with VPMU_CONTEXT.
  * @event: what a counter counts, VPMU_NONE: nothing
  * @flags: when a counter counts, VPMU_USER and so on
+ * @sources: where lines must have come from for VPMU_L1D_MISS, VPMU_L1I_MISS and VPMU_STALL_D
+ *	to count, a bit for each enum vpmu_source; 0: from anywhere
+ * @tail: records of the ring that the driver has read, modulo 2^32. Needs no command.
+ * @reserved: 0
  * @period: number of counts after which a counter overflows again; 0: never
  * @random_mask: a random number with these bits is added to each period
  * @start: number of counts until the first overflow, if @period is not 0
- * @threshold: reserved for interrupts, 0
- * @tail: records of the ring that the driver has read, modulo 2^32; written by the driver
- * @reserved: 0
+ * @reserved2: 0
  * @status: result of the last VPMU_PROGRAM
  * @head: records that the device has written to the ring, modulo 2^32; written by the device
  * @lost: records lost because the ring was full, since reset
@@ -149,13 +151,13 @@ struct vpmu_unit {
 	__u32 context;
 	__u32 event[VPMU_COUNTERS];
 	__u32 flags[VPMU_COUNTERS];
+	__u32 sources[VPMU_COUNTERS];
+	__u32 tail;
 	__u32 reserved;
-	__u32 threshold;
 	__u64 period[VPMU_COUNTERS];
 	__u64 random_mask[VPMU_COUNTERS];
 	__u64 start[VPMU_COUNTERS];
-	__u32 tail;
-	__u32 reserved2[11];
+	__u32 reserved2[6];
 	/* written by the device */
 	__u32 status;
 	__u32 head;

@@ -1,0 +1,871 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Perf on the virtual performance monitoring unit, a device of QEMU.
+ *
+ * Each CPU has a unit with six counters, and a ring in memory that it shares with the
+ * kernel. See Documentation/mm/path/vpmu-device.rst.
+ *
+ *	pmu_disable   the unit stops. What it counted is added to the events, and what is in
+ *	              the ring is delivered
+ *	add, del, ... change which event has which counter, in memory only
+ *	pmu_enable    the unit is told all of it by one command
+ *
+ * Samples wait in the ring. A timer of the CPU drains it. Perf disables the PMU when the task
+ * changes, so a sample is delivered while the task that caused it is current. The device
+ * sends no interrupt: when it arrived would depend on the host.
+ *
+ * A unit looks at its CPU while there is any event on any CPU, because caches are coherent
+ * only if all units look.
+ *
+ * The device is not trusted. What it writes is read once and checked. What cannot be is
+ * counted in stats/lies and used for nothing else.
+ *
+ * Locks: vpmu_lock is for the number of events and for CPUs that come. The rest of a CPU is
+ * used on that CPU only, with interrupts off.
+ */
+#define pr_fmt(fmt) "vpmu: " fmt
+
+#include <linux/cpuhotplug.h>
+#include <linux/hrtimer.h>
+#include <linux/io.h>
+#include <linux/log2.h>
+#include <linux/nospec.h>
+#include <linux/pci.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/sched/task_stack.h>
+#include <asm/ptrace.h>
+#include <uapi/linux/vpmu.h>
+
+#define VPMU_DRAIN_NS	(250 * NSEC_PER_USEC)
+/* More than a counter can count until it is read. */
+#define VPMU_MOST	BIT_ULL(48)
+
+/**
+ * struct vpmu_cpu - a CPU and its unit
+ * @reg: registers of the unit, NULL when the CPU has none
+ * @ring: records of the unit
+ * @tail: first record that was not drained
+ * @halted: perf has disabled the PMU on this CPU
+ * @events: who has which counter
+ * @seen: what the counter had counted when it was read last
+ * @sampling: number of @events that take samples
+ * @timer: drains the ring while there are such
+ */
+struct vpmu_cpu {
+	struct vpmu_unit *reg;
+	const struct vpmu_record *ring;
+	u32 tail;
+	bool halted;
+	struct perf_event *events[VPMU_COUNTERS];
+	u64 seen[VPMU_COUNTERS];
+	unsigned int sampling;
+	struct hrtimer timer;
+};
+
+static DEFINE_PER_CPU(struct vpmu_cpu, vpmu_cpus);
+
+static DEFINE_MUTEX(vpmu_lock);
+
+/*
+ * The device
+ * @bar: its memory, NULL without one. Stays mapped when the device goes: events may use it
+ * @header: copy of the beginning of @bar, made when the device was found
+ * @gone: the device is being removed
+ * @events: number of events that exist; under vpmu_lock
+ * @cpus: CPUs that have a unit
+ */
+static struct {
+	char *bar;
+	struct vpmu_device header;
+	bool gone;
+	unsigned int events;
+	struct cpumask cpus;
+} vpmu;
+
+/* Since boot; stats/ in sysfs */
+static atomic64_t vpmu_lies, vpmu_late;
+
+static void vpmu_lie(void)
+{
+	atomic64_inc(&vpmu_lies);
+}
+
+/* Commands are instructions, which do nothing on a CPU without the device. */
+static __always_inline void vpmu_do(const unsigned int nr)
+{
+	asm volatile("nopl %c0(%%rax)" : : "i" (VPMU_COMMAND(nr)) : "memory");
+}
+
+/* Samples */
+
+#define VPMU_LEVEL(level)	((u64)(PERF_MEM_LVL_HIT | PERF_MEM_LVL_##level) << \
+				 PERF_MEM_LVL_SHIFT)
+#define VPMU_NUMBER(level)	((u64)PERF_MEM_LVLNUM_##level << PERF_MEM_LVLNUM_SHIFT)
+#define VPMU_REMOTE		((u64)PERF_MEM_REMOTE_REMOTE << PERF_MEM_REMOTE_SHIFT | \
+				 (u64)PERF_MEM_HOPS_2 << PERF_MEM_HOPS_SHIFT)
+
+static const u64 vpmu_sources[VPMU_SOURCES] = {
+	[VPMU_LOCAL_L2]		= VPMU_LEVEL(L2) | VPMU_NUMBER(L2),
+	[VPMU_LOCAL_L3]		= VPMU_LEVEL(L3) | VPMU_NUMBER(L3),
+	[VPMU_REMOTE_L2]	= VPMU_LEVEL(REM_CCE1) | VPMU_NUMBER(L2) | VPMU_REMOTE,
+	[VPMU_REMOTE_L3]	= VPMU_LEVEL(REM_CCE1) | VPMU_NUMBER(L3) | VPMU_REMOTE,
+	[VPMU_LOCAL_MEMORY]	= VPMU_LEVEL(LOC_RAM) | VPMU_NUMBER(RAM),
+	[VPMU_REMOTE_MEMORY]	= VPMU_LEVEL(REM_RAM1) | VPMU_NUMBER(RAM) | VPMU_REMOTE,
+};
+
+static u64 vpmu_data_source(const struct vpmu_record *r)
+{
+	u64 op = r->flags & VPMU_RECORD_STORE ? PERF_MEM_OP_STORE : PERF_MEM_OP_LOAD;
+	u64 level = (u64)PERF_MEM_LVL_NA << PERF_MEM_LVL_SHIFT |
+		    (u64)PERF_MEM_LVLNUM_NA << PERF_MEM_LVLNUM_SHIFT;
+
+	if (!r->addr)
+		op = PERF_MEM_OP_NA;
+	if (r->source < VPMU_SOURCES)
+		level = vpmu_sources[r->source];
+	return op << PERF_MEM_OP_SHIFT | level;
+}
+
+static bool vpmu_in_kernel(u64 address)
+{
+	return address >> 63;
+}
+
+/* The registers when the event happened are not known, but those that user space has. */
+static void vpmu_set_regs(struct pt_regs *regs, const struct vpmu_record *r)
+{
+	bool kernel = vpmu_in_kernel(r->ip);
+
+	if (!kernel && current->mm)
+		*regs = *task_pt_regs(current);
+	else
+		memset(regs, 0, sizeof(*regs));
+	regs->ip = r->ip;
+	regs->cs = kernel ? __KERNEL_CS : __USER_CS;
+}
+
+/*
+ * Deliver a sample. As intel/ds.c does, only the last of a burst counts as an interrupt, or
+ * perf would take a burst for a storm of them and throttle the event.
+ */
+static void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, bool counts)
+{
+	perf_overflow_handler_t handler = READ_ONCE(event->overflow_handler);
+	struct perf_sample_data data;
+	struct pt_regs regs;
+
+	perf_sample_data_init(&data, r->addr, event->hw.last_period);
+	data.data_src.val = vpmu_data_source(r);
+	data.weight.full = r->latency;
+	data.phys_addr = r->flags & VPMU_RECORD_PHYS ? r->phys : 0;
+	data.sample_flags |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_TYPE |
+			     PERF_SAMPLE_PHYS_ADDR;
+	vpmu_set_regs(&regs, r);
+	if (!counts)
+		handler(event, &data, &regs);
+	else if (perf_event_overflow(event, &data, &regs))
+		event->hw.state |= PERF_HES_STOPPED;
+}
+
+/* The event a record belongs to, NULL if the record cannot be or is of another task. */
+static struct perf_event *vpmu_owner(struct vpmu_cpu *c, struct vpmu_record *r)
+{
+	struct perf_event *event = r->counter < VPMU_COUNTERS ? c->events[r->counter] : NULL;
+	bool kernel = vpmu_in_kernel(r->ip);
+
+	if (!event || !is_sampling_event(event) || (kernel && event->attr.exclude_kernel) ||
+	    (!kernel && (event->attr.exclude_user || r->ip >= TASK_SIZE_MAX))) {
+		vpmu_lie();
+		return NULL;
+	}
+	if (r->context != current->pid) {
+		atomic64_inc(&vpmu_late);
+		return NULL;
+	}
+	/* an event of user space must not tell an address of the kernel */
+	if (event->attr.exclude_kernel && vpmu_in_kernel(r->addr))
+		r->addr = 0;
+	return event;
+}
+
+/*
+ * Deliver what is in the ring. Of each counter the last record is held back until the end,
+ * which counts as an interrupt if this is one. The unit has stopped, and c->events are those
+ * that it has counted for.
+ */
+static void vpmu_drain(struct vpmu_cpu *c, bool interrupt)
+{
+	struct perf_event *last[VPMU_COUNTERS] = { }, *event;
+	struct vpmu_record kept[VPMU_COUNTERS], r;
+	u32 head, mask = vpmu.header.ring_entries - 1;
+	unsigned int k;
+
+	/* pairs with the device: it writes head after the records */
+	head = smp_load_acquire(&c->reg->head);
+	if (head - c->tail > vpmu.header.ring_entries) {
+		vpmu_lie();
+		c->tail = head;
+	}
+	for (; c->tail != head; c->tail++) {
+		/* once, so that the values used are those checked */
+		memcpy(&r, &c->ring[c->tail & mask], sizeof(r));
+		barrier();
+		event = vpmu_owner(c, &r);
+		if (!event)
+			continue;
+		if (last[r.counter])
+			vpmu_deliver(event, &kept[r.counter], false);
+		last[r.counter] = event;
+		kept[r.counter] = r;
+	}
+	/* pairs with the device: the slots may be written again */
+	smp_store_release(&c->reg->tail, c->tail);
+	for (k = 0; k < VPMU_COUNTERS; k++)
+		if (last[k])
+			vpmu_deliver(last[k], &kept[k], interrupt);
+}
+
+/* Counters */
+
+static bool vpmu_counts(const struct perf_event *event)
+{
+	return event && !(event->hw.state & PERF_HES_STOPPED);
+}
+
+/*
+ * Of an event, hw.config is its number, .config_base the flags, .event_base the random mask and
+ * .extra_reg.config the sources.
+ */
+static u64 vpmu_longest(struct perf_event *event)
+{
+	return event->hw.sample_period + event->hw.event_base;
+}
+
+/* Number of counts until the next sample. Perf may have changed the period since it was set. */
+static u64 vpmu_left(struct perf_event *event)
+{
+	u64 left = local64_read(&event->hw.period_left);
+
+	return left && left <= vpmu_longest(event) ? left : event->hw.sample_period;
+}
+
+/* Add to the events what was counted since the last time. The unit has been read. */
+static void vpmu_update(struct vpmu_cpu *c)
+{
+	struct perf_event *event;
+	unsigned int k;
+	u64 value;
+
+	for (k = 0; k < VPMU_COUNTERS; k++) {
+		event = c->events[k];
+		if (!vpmu_counts(event))
+			continue;
+		value = READ_ONCE(c->reg->value[k]);
+		if (value < c->seen[k] || value - c->seen[k] > VPMU_MOST) {
+			vpmu_lie();
+			continue;
+		}
+		local64_add(value - c->seen[k], &event->count);
+		c->seen[k] = value;
+		if (is_sampling_event(event))
+			local64_set(&event->hw.period_left, READ_ONCE(c->reg->left[k]));
+	}
+}
+
+static void vpmu_set_counter(struct vpmu_cpu *c, unsigned int k, struct perf_event *event)
+{
+	bool on = vpmu_counts(event), samples = on && is_sampling_event(event);
+	struct vpmu_unit *reg = c->reg;
+
+	reg->event[k] = on ? event->hw.config : VPMU_NONE;
+	reg->flags[k] = on ? event->hw.config_base : 0;
+	reg->sources[k] = on ? event->hw.extra_reg.config : 0;
+	reg->period[k] = samples ? event->hw.sample_period : 0;
+	reg->random_mask[k] = samples ? event->hw.event_base : 0;
+	reg->start[k] = samples ? vpmu_left(event) : 0;
+	if (samples) {
+		reg->flags[k] |= VPMU_SAMPLE;
+		event->hw.last_period = event->hw.sample_period;
+	}
+	c->seen[k] = 0;
+}
+
+/* Tell the unit everything, and let it count. */
+static void vpmu_program(struct vpmu_cpu *c)
+{
+	unsigned int k;
+
+	for (k = 0; k < VPMU_COUNTERS; k++)
+		vpmu_set_counter(c, k, c->events[k]);
+	c->reg->control = READ_ONCE(vpmu.events) ? VPMU_ENABLE : 0;
+	c->reg->context = current->pid;
+	WRITE_ONCE(c->reg->status, U32_MAX);
+	vpmu_do(VPMU_PROGRAM);
+	if (READ_ONCE(c->reg->status) != VPMU_OK)
+		vpmu_lie();
+}
+
+static bool vpmu_usable(const struct vpmu_cpu *c)
+{
+	return c->reg && !READ_ONCE(vpmu.gone);
+}
+
+static void vpmu_halt(struct vpmu_cpu *c, bool interrupt)
+{
+	if (!vpmu_usable(c))
+		return;
+	vpmu_do(VPMU_STOP);
+	vpmu_update(c);
+	vpmu_drain(c, interrupt);
+}
+
+static void vpmu_resume(struct vpmu_cpu *c)
+{
+	if (vpmu_usable(c))
+		vpmu_program(c);
+}
+
+/* Perf calls it also when the task changes, see above. Interrupts are off. */
+static void vpmu_disable(struct pmu *pmu)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+
+	vpmu_halt(c, false);
+	c->halted = true;
+}
+
+static void vpmu_enable(struct pmu *pmu)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+
+	c->halted = false;
+	vpmu_resume(c);
+}
+
+static enum hrtimer_restart vpmu_timer(struct hrtimer *timer)
+{
+	struct vpmu_cpu *c = container_of(timer, struct vpmu_cpu, timer);
+
+	/* the timers of a CPU that goes offline move to another */
+	if (c != this_cpu_ptr(&vpmu_cpus) || !c->sampling || !vpmu_usable(c))
+		return HRTIMER_NORESTART;
+	if (READ_ONCE(c->reg->head) != c->tail) {
+		vpmu_halt(c, true);
+		vpmu_resume(c);
+	}
+	hrtimer_forward_now(timer, ns_to_ktime(VPMU_DRAIN_NS));
+	return HRTIMER_RESTART;
+}
+
+/* Perf calls pmu_disable before and pmu_enable after it: there the ring is drained. */
+static void vpmu_sched_task(struct perf_event_pmu_context *ctx, struct task_struct *task,
+			    bool sched_in)
+{
+}
+
+/* Who gets which counter */
+
+/*
+ * Find a counter for @event, which may move others to other counters. @tried are counters that
+ * are spoken for. Kuhn's algorithm: it finds a place if there is one. At most VPMU_COUNTERS deep.
+ */
+static bool vpmu_place(struct perf_event **at, struct perf_event *event, u32 *tried)
+{
+	u32 may = vpmu.header.placement[event->hw.config];
+	unsigned int k;
+
+	for (k = 0; k < VPMU_COUNTERS; k++) {
+		if (!(may & ~*tried & BIT(k)))
+			continue;
+		*tried |= BIT(k);
+		if (!at[k] || vpmu_place(at, at[k], tried)) {
+			at[k] = event;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool vpmu_fits(struct perf_event **at, struct perf_event *event, const struct pmu *pmu)
+{
+	u32 tried = 0;
+
+	return event->pmu != pmu || vpmu_place(at, event, &tried);
+}
+
+/* Can the group of @event be on the counters at the same time? */
+static bool vpmu_group_fits(struct perf_event *event)
+{
+	struct perf_event *at[VPMU_COUNTERS] = { }, *sibling;
+
+	if (!vpmu_fits(at, event, event->pmu))
+		return false;
+	if (event->group_leader == event)
+		return true;
+	if (!vpmu_fits(at, event->group_leader, event->pmu))
+		return false;
+	for_each_sibling_event(sibling, event->group_leader)
+		if (!vpmu_fits(at, sibling, event->pmu))
+			return false;
+	return true;
+}
+
+/* struct pmu */
+
+static void vpmu_start(struct perf_event *event, int flags)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+
+	if (!c->halted)
+		vpmu_halt(c, false);
+	event->hw.state = 0;
+	if (!c->halted)
+		vpmu_resume(c);
+}
+
+static void vpmu_stop(struct perf_event *event, int flags)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+
+	if (!c->halted)
+		vpmu_halt(c, false);
+	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (!c->halted)
+		vpmu_resume(c);
+}
+
+static void vpmu_read(struct perf_event *event)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+
+	if (c->halted || !vpmu_usable(c))
+		return;
+	vpmu_do(VPMU_READ);
+	vpmu_update(c);
+}
+
+static int vpmu_add(struct perf_event *event, int flags)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+	u32 tried = 0;
+	int ret = -EAGAIN;
+
+	perf_pmu_disable(event->pmu);
+	if (!vpmu_usable(c) || !vpmu_place(c->events, event, &tried))
+		goto out;
+	ret = 0;
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (flags & PERF_EF_START)
+		vpmu_start(event, PERF_EF_RELOAD);
+	perf_event_update_userpage(event);
+	if (!is_sampling_event(event))
+		goto out;
+	perf_sched_cb_inc(event->pmu);
+	if (!c->sampling++)
+		hrtimer_start(&c->timer, ns_to_ktime(VPMU_DRAIN_NS),
+			      HRTIMER_MODE_REL_PINNED_HARD);
+out:
+	perf_pmu_enable(event->pmu);
+	return ret;
+}
+
+static void vpmu_del(struct perf_event *event, int flags)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+	unsigned int k;
+
+	perf_pmu_disable(event->pmu);
+	vpmu_stop(event, PERF_EF_UPDATE);
+	for (k = 0; k < VPMU_COUNTERS; k++)
+		if (c->events[k] == event)
+			c->events[k] = NULL;
+	if (is_sampling_event(event)) {
+		perf_sched_cb_dec(event->pmu);
+		c->sampling--;
+	}
+	perf_event_update_userpage(event);
+	perf_pmu_enable(event->pmu);
+}
+
+static void vpmu_program_this(void *unused)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+
+	if (c->halted)
+		return;		/* pmu_enable does it */
+	vpmu_halt(c, false);
+	vpmu_resume(c);
+}
+
+/* The first event switches all units on, and the last one off. */
+static void vpmu_count_events(int change)
+{
+	bool on, was;
+
+	mutex_lock(&vpmu_lock);
+	was = vpmu.events;
+	WRITE_ONCE(vpmu.events, vpmu.events + change);
+	on = vpmu.events;
+	if (on != was)
+		on_each_cpu(vpmu_program_this, NULL, 1);
+	mutex_unlock(&vpmu_lock);
+}
+
+static void vpmu_destroy(struct perf_event *event)
+{
+	vpmu_count_events(-1);
+}
+
+static bool vpmu_can_sample(struct perf_event *event)
+{
+	/* a signal would come late */
+	return !event->attr.sigtrap && !has_branch_stack(event) &&
+	       event->attr.sample_period < BIT_ULL(62);
+}
+
+static int vpmu_event_init(struct perf_event *event)
+{
+	u64 nr = event->attr.config, random = event->attr.config1, sources = event->attr.config2;
+
+	if (event->attr.type != event->pmu->type)
+		return -ENOENT;
+	if (READ_ONCE(vpmu.gone))
+		return -ENODEV;
+	if (nr >= VPMU_EVENTS || random > U32_MAX || sources >= BIT(VPMU_SOURCES))
+		return -EINVAL;
+	nr = array_index_nospec(nr, VPMU_EVENTS);
+	if (!vpmu.header.placement[nr])
+		return -EINVAL;
+	if (!vpmu_can_sample(event))
+		return -EOPNOTSUPP;
+	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &vpmu.cpus))
+		return -ENODEV;
+	event->hw.config = nr;
+	event->hw.config_base = (event->attr.exclude_user ? 0 : VPMU_USER) |
+				(event->attr.exclude_kernel ? 0 : VPMU_KERNEL);
+	event->hw.event_base = random;
+	event->hw.extra_reg.config = sources;
+	if (!vpmu_group_fits(event))
+		return -EINVAL;
+	event->destroy = vpmu_destroy;
+	vpmu_count_events(1);
+	return 0;
+}
+
+/* sysfs */
+
+static ssize_t vpmu_event_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	struct perf_pmu_events_attr *event = container_of(attr, struct perf_pmu_events_attr, attr);
+
+	return sysfs_emit(page, "event=0x%02llx\n", event->id);
+}
+
+/* No event that the device does not model is offered. */
+static umode_t vpmu_event_visible(struct kobject *kobj, struct attribute *a, int unused)
+{
+	struct perf_pmu_events_attr *event = container_of(a, struct perf_pmu_events_attr,
+							  attr.attr);
+
+	return vpmu.header.placement[event->id] ? a->mode : 0;
+}
+
+#define VPMU_EVENT(_name, _id)	PMU_EVENT_ATTR_ID(_name, vpmu_event_show, _id)
+
+static struct attribute *vpmu_events[] = {
+	VPMU_EVENT(cycles, VPMU_CYCLES),
+	VPMU_EVENT(insns, VPMU_INSNS),
+	VPMU_EVENT(loads, VPMU_LOADS),
+	VPMU_EVENT(stores, VPMU_STORES),
+	VPMU_EVENT(l1d_miss, VPMU_L1D_MISS),
+	VPMU_EVENT(l1i_miss, VPMU_L1I_MISS),
+	VPMU_EVENT(upgrade_local, VPMU_UPGRADE_LOCAL),
+	VPMU_EVENT(upgrade_remote, VPMU_UPGRADE_REMOTE),
+	VPMU_EVENT(invalidated, VPMU_INVALIDATED),
+	VPMU_EVENT(branch, VPMU_BRANCH),
+	VPMU_EVENT(br_miss, VPMU_BR_MISS),
+	VPMU_EVENT(dtlb_miss, VPMU_DTLB_MISS),
+	VPMU_EVENT(writeback, VPMU_WRITEBACK),
+	VPMU_EVENT(prefetched, VPMU_PREFETCHED),
+	VPMU_EVENT(prefetch_used, VPMU_PREFETCH_USED),
+	VPMU_EVENT(d_src_l2, VPMU_D_SRC + VPMU_LOCAL_L2),
+	VPMU_EVENT(d_src_l3, VPMU_D_SRC + VPMU_LOCAL_L3),
+	VPMU_EVENT(d_src_rl2, VPMU_D_SRC + VPMU_REMOTE_L2),
+	VPMU_EVENT(d_src_rl3, VPMU_D_SRC + VPMU_REMOTE_L3),
+	VPMU_EVENT(d_src_mem, VPMU_D_SRC + VPMU_LOCAL_MEMORY),
+	VPMU_EVENT(d_src_rmem, VPMU_D_SRC + VPMU_REMOTE_MEMORY),
+	VPMU_EVENT(i_src_l2, VPMU_I_SRC + VPMU_LOCAL_L2),
+	VPMU_EVENT(i_src_l3, VPMU_I_SRC + VPMU_LOCAL_L3),
+	VPMU_EVENT(i_src_rl2, VPMU_I_SRC + VPMU_REMOTE_L2),
+	VPMU_EVENT(i_src_rl3, VPMU_I_SRC + VPMU_REMOTE_L3),
+	VPMU_EVENT(i_src_mem, VPMU_I_SRC + VPMU_LOCAL_MEMORY),
+	VPMU_EVENT(i_src_rmem, VPMU_I_SRC + VPMU_REMOTE_MEMORY),
+	VPMU_EVENT(stall_d, VPMU_STALL_D),
+	VPMU_EVENT(stall_i, VPMU_STALL_I),
+	VPMU_EVENT(stall_br, VPMU_STALL_BR),
+	VPMU_EVENT(stall_tlb, VPMU_STALL_TLB),
+	VPMU_EVENT(stall_lsu, VPMU_STALL_LSU),
+	VPMU_EVENT(stall_fpu, VPMU_STALL_FPU),
+	VPMU_EVENT(stall_iu, VPMU_STALL_IU),
+	VPMU_EVENT(stall_other, VPMU_STALL_OTHER),
+	VPMU_EVENT(stall_d_src_l2, VPMU_STALL_D_SRC + VPMU_LOCAL_L2),
+	VPMU_EVENT(stall_d_src_l3, VPMU_STALL_D_SRC + VPMU_LOCAL_L3),
+	VPMU_EVENT(stall_d_src_rl2, VPMU_STALL_D_SRC + VPMU_REMOTE_L2),
+	VPMU_EVENT(stall_d_src_rl3, VPMU_STALL_D_SRC + VPMU_REMOTE_L3),
+	VPMU_EVENT(stall_d_src_mem, VPMU_STALL_D_SRC + VPMU_LOCAL_MEMORY),
+	VPMU_EVENT(stall_d_src_rmem, VPMU_STALL_D_SRC + VPMU_REMOTE_MEMORY),
+	NULL
+};
+
+static const struct attribute_group vpmu_events_group = {
+	.name = "events", .attrs = vpmu_events, .is_visible = vpmu_event_visible,
+};
+
+PMU_FORMAT_ATTR(event, "config:0-7");
+PMU_FORMAT_ATTR(random, "config1:0-31");
+PMU_FORMAT_ATTR(sources, "config2:0-5");
+
+static struct attribute *vpmu_formats[] = {
+	&format_attr_event.attr, &format_attr_random.attr, &format_attr_sources.attr, NULL
+};
+
+static const struct attribute_group vpmu_formats_group = {
+	.name = "format", .attrs = vpmu_formats,
+};
+
+static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return cpumap_print_to_pagebuf(true, page, &vpmu.cpus);
+}
+static DEVICE_ATTR_RO(cpus);
+
+static struct attribute *vpmu_cpus_attrs[] = { &dev_attr_cpus.attr, NULL };
+
+static const struct attribute_group vpmu_cpus_group = { .attrs = vpmu_cpus_attrs };
+
+static ssize_t lies_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%lld\n", atomic64_read(&vpmu_lies));
+}
+static DEVICE_ATTR_RO(lies);
+
+static ssize_t late_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%lld\n", atomic64_read(&vpmu_late));
+}
+static DEVICE_ATTR_RO(late);
+
+static ssize_t lost_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	const struct vpmu_unit *reg;
+	u64 lost = 0;
+	int cpu;
+
+	for_each_cpu(cpu, &vpmu.cpus) {
+		reg = per_cpu(vpmu_cpus, cpu).reg;
+		if (reg && !READ_ONCE(vpmu.gone))
+			lost += READ_ONCE(reg->lost);
+	}
+	return sysfs_emit(page, "%llu\n", lost);
+}
+static DEVICE_ATTR_RO(lost);
+
+static struct attribute *vpmu_stats[] = {
+	&dev_attr_lies.attr, &dev_attr_late.attr, &dev_attr_lost.attr, NULL
+};
+
+static const struct attribute_group vpmu_stats_group = { .name = "stats", .attrs = vpmu_stats };
+
+static const struct attribute_group *vpmu_groups[] = {
+	&vpmu_events_group, &vpmu_formats_group, &vpmu_cpus_group, &vpmu_stats_group, NULL
+};
+
+static struct pmu vpmu_pmu = {
+	.task_ctx_nr = perf_hw_context,
+	.attr_groups = vpmu_groups,
+	.pmu_enable = vpmu_enable,
+	.pmu_disable = vpmu_disable,
+	.event_init = vpmu_event_init,
+	.add = vpmu_add,
+	.del = vpmu_del,
+	.start = vpmu_start,
+	.stop = vpmu_stop,
+	.read = vpmu_read,
+	.sched_task = vpmu_sched_task,
+};
+
+/* CPUs */
+
+static bool vpmu_taken(const struct vpmu_unit *reg)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (per_cpu_ptr(&vpmu_cpus, cpu)->reg == reg && cpu != smp_processor_id())
+			return true;
+	return false;
+}
+
+/* Use unit @nr for this CPU, unless there is no such unit or another CPU has it. */
+static void vpmu_claim(struct vpmu_cpu *c, u32 nr)
+{
+	const struct vpmu_device *d = &vpmu.header;
+	struct vpmu_unit *reg = NULL;
+
+	if (nr < d->units)
+		reg = (void *)(vpmu.bar + VPMU_UNIT_OFFSET + nr * VPMU_UNIT_STRIDE);
+	if (!reg || vpmu_taken(reg)) {
+		vpmu_lie();
+		return;
+	}
+	c->reg = reg;
+	c->ring = (void *)(vpmu.bar + d->ring_offset + nr * d->ring_stride);
+	c->tail = READ_ONCE(reg->head);
+	WRITE_ONCE(reg->tail, c->tail);
+	cpumask_set_cpu(smp_processor_id(), &vpmu.cpus);
+	vpmu_program(c);
+}
+
+/*
+ * Find the unit of this CPU. Only a command to the device can tell, so CPUs are asked one at
+ * a time. A CPU keeps its unit when it goes offline: perf takes the events off it later.
+ */
+static int vpmu_cpu_online(unsigned int cpu)
+{
+	struct vpmu_device *device = (struct vpmu_device *)vpmu.bar;
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+	unsigned long flags;
+
+	mutex_lock(&vpmu_lock);
+	local_irq_save(flags);
+	if (c->reg) {
+		vpmu_halt(c, false);
+		vpmu_resume(c);
+	} else {
+		WRITE_ONCE(device->unit, U32_MAX);
+		vpmu_do(VPMU_IDENTIFY);
+		vpmu_claim(c, READ_ONCE(device->unit));
+	}
+	local_irq_restore(flags);
+	mutex_unlock(&vpmu_lock);
+	return 0;
+}
+
+/* The device */
+
+static_assert(offsetof(struct vpmu_device, ring_offset) == 24);
+static_assert(offsetof(struct vpmu_device, placement) == 104);
+static_assert(sizeof(struct vpmu_device) == 360);
+static_assert(offsetof(struct vpmu_unit, tail) == 80);
+static_assert(offsetof(struct vpmu_unit, period) == 88);
+static_assert(offsetof(struct vpmu_unit, status) == 256);
+static_assert(sizeof(struct vpmu_unit) == 376);
+static_assert(sizeof(struct vpmu_record) == 64);
+
+/* Read each field once, so that the value checked is the one used. */
+static void vpmu_read_header(struct vpmu_device *d, const char *bar)
+{
+	const struct vpmu_device *device = (const struct vpmu_device *)bar;
+	unsigned int i;
+
+	d->magic = READ_ONCE(device->magic);
+	d->version = READ_ONCE(device->version);
+	d->units = READ_ONCE(device->units);
+	d->chips = READ_ONCE(device->chips);
+	d->counters = READ_ONCE(device->counters);
+	d->ring_entries = READ_ONCE(device->ring_entries);
+	d->ring_offset = READ_ONCE(device->ring_offset);
+	d->ring_stride = READ_ONCE(device->ring_stride);
+	d->clock = READ_ONCE(device->clock);
+	for (i = 0; i < VPMU_EVENTS; i++)
+		d->placement[i] = READ_ONCE(device->placement[i]) &
+				  GENMASK(VPMU_COUNTERS - 1, 0);
+	d->placement[VPMU_NONE] = 0;
+}
+
+static bool vpmu_header_good(const struct vpmu_device *d, u64 bytes)
+{
+	return d->magic == VPMU_MAGIC && d->version == VPMU_VERSION &&
+	       d->units && d->units <= VPMU_MAX_UNITS && d->counters == VPMU_COUNTERS &&
+	       is_power_of_2(d->ring_entries) && d->ring_entries >= 2 &&
+	       d->ring_entries <= 1U << 20 &&
+	       d->ring_stride >= d->ring_entries * sizeof(struct vpmu_record) &&
+	       d->ring_stride <= bytes && d->ring_offset <= bytes &&
+	       d->ring_offset >= VPMU_UNIT_OFFSET + d->units * VPMU_UNIT_STRIDE &&
+	       d->ring_offset + d->units * d->ring_stride <= bytes;
+}
+
+static int vpmu_register(void)
+{
+	int cpu, ret;
+
+	for_each_possible_cpu(cpu) {
+		struct hrtimer *timer = &per_cpu_ptr(&vpmu_cpus, cpu)->timer;
+
+		hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+		timer->function = vpmu_timer;
+	}
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf:vpmu", vpmu_cpu_online, NULL);
+	if (ret < 0)
+		return ret;
+	return perf_pmu_register(&vpmu_pmu, "vpmu", -1);
+}
+
+static int vpmu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	resource_size_t bytes = pci_resource_len(pdev, 2);
+	struct vpmu_device header = { };
+	char *bar;
+	int ret;
+
+	ret = pcim_enable_device(pdev);
+	if (ret)
+		return ret;
+	if (bytes < VPMU_UNIT_OFFSET + VPMU_UNIT_STRIDE)
+		return -ENODEV;
+	bar = memremap(pci_resource_start(pdev, 2), bytes, MEMREMAP_WB);
+	if (!bar)
+		return -ENOMEM;
+	vpmu_read_header(&header, bar);
+	/* other software uses ivshmem devices, too; and there is one vpmu */
+	if (vpmu.bar || !vpmu_header_good(&header, bytes)) {
+		memunmap(bar);
+		return -ENODEV;
+	}
+	vpmu.header = header;
+	vpmu.bar = bar;
+	ret = vpmu_register();
+	if (ret) {
+		WRITE_ONCE(vpmu.gone, true);
+		return ret;
+	}
+	pci_info(pdev, "virtual PMU, %u units, rings of %u records, clock %u\n", header.units,
+		 header.ring_entries, header.clock);
+	return 0;
+}
+
+static void vpmu_wait(void *unused)
+{
+}
+
+/* Events stay, and count no more: perf cannot take a PMU away from under them. */
+static void vpmu_remove(struct pci_dev *pdev)
+{
+	WRITE_ONCE(vpmu.gone, true);
+	on_each_cpu(vpmu_wait, NULL, 1);
+}
+
+static const struct pci_device_id vpmu_ids[] = {
+	{ PCI_DEVICE(0x1af4, 0x1110) },	/* ivshmem */
+	{ }
+};
+
+static struct pci_driver vpmu_pci_driver = {
+	.name = "vpmu",
+	.id_table = vpmu_ids,
+	.probe = vpmu_probe,
+	.remove = vpmu_remove,
+};
+
+builtin_pci_driver(vpmu_pci_driver);

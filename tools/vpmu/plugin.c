@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The virtual performance monitoring unit as a QEMU plugin; the device is specified in
+ * Documentation/mm/path/vpmu-device.rst.
+ *
+ * QEMU calls us for each block of instructions and each access to memory. machine.c
+ * models what the caches do, counters.c counts it; here is what stands between them,
+ * QEMU and the guest. QEMU runs one CPU at a time (thread=single), so nothing is locked.
+ * What the guest may write (all of the BAR) is read once, checked, and never used to
+ * find our way: heads, sizes and addresses are kept here.
+ *
+ * Arguments: shm=FD (the BAR), geometry=TEXT (see vpmu_geometry_parse()), ring=ENTRIES,
+ * truth=FILE (all counts at each mark), fuzz=SEED (lie to the driver, for its tests).
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <linux/vpmu.h>
+
+#include "../vpath/qemu-plugin-api.h"
+#include "counters.h"
+#include "machine.h"
+
+#define EXPORT		__attribute__((visibility("default")))
+#define noinline	__attribute__((noinline))
+#define __aligned(n)	__attribute__((aligned(n)))
+#define KERNEL_HALF	(1ULL << 63)
+
+/* Up to here QEMU's addresses of RAM are the guest's physical ones (machine q35) */
+#define PHYS_KNOWN	(2816ULL << 20)
+
+/* What the specification says, and what the driver was built with */
+_Static_assert(offsetof(struct vpmu_device, ring_offset) == 24, "vpmu_device");
+_Static_assert(offsetof(struct vpmu_device, placement) == 104, "vpmu_device");
+_Static_assert(sizeof(struct vpmu_device) == 360, "vpmu_device");
+_Static_assert(offsetof(struct vpmu_unit, tail) == 80, "tail");
+_Static_assert(offsetof(struct vpmu_unit, period) == 88, "period");
+_Static_assert(offsetof(struct vpmu_unit, status) == 256, "status");
+_Static_assert(sizeof(struct vpmu_unit) == 376, "vpmu_unit");
+_Static_assert(sizeof(struct vpmu_record) == 64, "vpmu_record");
+
+EXPORT int qemu_plugin_version = QEMU_API;
+
+/**
+ * struct unit - of one virtual CPU
+ * @on: looks at what the CPU does
+ * @context: for records
+ * @reg: its registers
+ * @ring: its ring
+ * @head: the next record's place
+ * @lost: records that found no room
+ */
+struct unit {
+	bool on;
+	uint32_t context;
+	struct vpmu_unit *reg;
+	struct vpmu_record *ring;
+	uint32_t head;
+	uint64_t lost;
+} __aligned(64);
+
+/**
+ * struct block - a translated block; they are kept, for QEMU does not tell when one goes
+ * @b: what the machine is told
+ * @kernel: it is the kernel's
+ */
+struct block {
+	struct vpmu_block b;
+	bool kernel;
+};
+
+static struct unit units[VPMU_MAX_CPUS];
+static struct vpmu_geometry geometry;
+static struct vpmu_machine *machine;
+static struct vpmu_counters *counters;
+static struct vpmu_device *device;
+static uint32_t ring_entries = 4096;
+static uint64_t node_bytes;
+static FILE *truth;
+static uint64_t fuzz;
+
+/* QEMU's own, which exports it */
+static uint64_t (*ram_addr_from_host)(void *host);
+
+/* Lies: what a broken device might do to its registers and its ring. */
+
+static uint64_t random_number(void)
+{
+	fuzz ^= fuzz << 13;
+	fuzz ^= fuzz >> 7;
+	fuzz ^= fuzz << 17;
+	return fuzz;
+}
+
+static void lie(struct unit *u)
+{
+	uint64_t r = random_number(), word = random_number();
+
+	if (r % 64)
+		return;
+	switch (random_number() % 4) {
+	case 0:
+		u->reg->head = word;	/* until the next record */
+		break;
+	case 1:
+		u->reg->value[r % VPMU_COUNTERS] = word;
+		break;
+	case 2:
+		((uint64_t *)&u->ring[word % ring_entries])[(r >> 8) % 8] = word;
+		break;
+	case 3:
+		((uint32_t *)u->reg)[(r >> 8) % (sizeof(*u->reg) / 4)] = word;
+		break;
+	}
+}
+
+/* The ring */
+
+static void append(struct unit *u, const struct vpmu_sample *s)
+{
+	uint32_t fill = u->head - __atomic_load_n(&u->reg->tail, __ATOMIC_ACQUIRE);
+	const struct vpmu_miss *miss = &s->where.miss;
+	bool known = miss->paddr && miss->paddr < PHYS_KNOWN && geometry.memory <= PHYS_KNOWN;
+
+	if (fill >= ring_entries) {
+		u->reg->lost = ++u->lost;
+		return;
+	}
+	u->ring[u->head & (ring_entries - 1)] = (struct vpmu_record){
+		.addr = s->where.addr, .ip = s->where.ip, .phys = known ? miss->paddr : 0,
+		.cycles = s->cycles, .context = u->context, .stamp = s->stamp,
+		.latency = miss->latency < UINT16_MAX ? miss->latency : UINT16_MAX,
+		.source = miss->source, .counter = s->counter,
+		.flags = (s->where.store ? VPMU_RECORD_STORE : 0) |
+			 (s->kernel ? VPMU_RECORD_KERNEL : 0) | (known ? VPMU_RECORD_PHYS : 0),
+	};
+	__atomic_store_n(&u->reg->head, ++u->head, __ATOMIC_RELEASE);
+	if (fuzz)
+		lie(u);
+}
+
+static noinline void overflow(unsigned int vcpu, const struct vpmu_where *where)
+{
+	struct vpmu_sample s;
+
+	vpmu_counters_overflow(counters, vcpu, where);
+	while (vpmu_sample_take(counters, vcpu, &s))
+		append(&units[vcpu], &s);
+}
+
+/* What the CPU does */
+
+static void on_block(unsigned int vcpu, void *data)
+{
+	const struct block *block = data;
+
+	if (!units[vcpu].on)
+		return;
+	if (machine->cpu[vcpu].kernel != block->kernel)
+		vpmu_mode(machine, vcpu, block->kernel);
+	vpmu_execute(machine, vcpu, &block->b);
+	if (vpmu_pending(machine, vcpu))
+		overflow(vcpu, &(struct vpmu_where){
+			.ip = block->b.vaddr, .miss.source = VPMU_NO_SOURCE });
+}
+
+/*
+ * Address of an access in RAM as if all of it were one piece from 0 on. QEMU 7.2 adds the place
+ * of the piece of RAM (of a node) that it lies in twice. Beyond memory: I/O.
+ */
+static uint64_t physical(qemu_plugin_meminfo_t info, uint64_t vaddr)
+{
+	const struct qemu_plugin_hwaddr *h = qemu_plugin_get_hwaddr(info, vaddr);
+	uint64_t address;
+
+	if (!h || qemu_plugin_hwaddr_is_io(h))
+		return geometry.memory;
+	address = qemu_plugin_hwaddr_phys_addr(h);
+	return address - address / (2 * node_bytes) * node_bytes;
+}
+
+/* Of an access to two pages QEMU tells the place of the first one only. */
+static noinline void miss_l1(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
+			     uint64_t ip)
+{
+	bool store = qemu_plugin_mem_is_store(info);
+	struct vpmu_where where = { .ip = ip, .addr = vaddr, .store = store };
+	unsigned int size = 1U << qemu_plugin_mem_size_shift(info);
+	uint64_t to_end = (1U << VPMU_PAGE_SHIFT) - (vaddr & ((1U << VPMU_PAGE_SHIFT) - 1));
+
+	if (size > to_end)
+		size = to_end;
+	vpmu_access(machine, vcpu, vaddr, physical(info, vaddr), size,
+		    store ? VPMU_STORE : VPMU_LOAD, &where.miss);
+	if (vpmu_pending(machine, vcpu))
+		overflow(vcpu, &where);
+}
+
+static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *ip)
+{
+	bool store = qemu_plugin_mem_is_store(info);
+
+	if (!units[vcpu].on)
+		return;
+	if (!vpmu_hit_l1(machine, vcpu, vaddr, 1U << qemu_plugin_mem_size_shift(info), store))
+		miss_l1(vcpu, info, vaddr, (uintptr_t)ip);
+	else if (vpmu_pending(machine, vcpu))
+		overflow(vcpu, &(struct vpmu_where){ .ip = (uintptr_t)ip, .addr = vaddr,
+			 .store = store, .miss.source = VPMU_NO_SOURCE });
+}
+
+/* A new address space, or other pages in it */
+static void on_flush(unsigned int vcpu, void *unused)
+{
+	(void)unused;
+	if (units[vcpu].on)
+		vpmu_flush_virtual(machine, vcpu, VPMU_ALL_PAGES);
+}
+
+/* Commands */
+
+static uint32_t program(struct unit *u, unsigned int vcpu)
+{
+	const struct vpmu_unit r = *(volatile struct vpmu_unit *)u->reg;
+	struct vpmu_selection selection[VPMU_COUNTERS];
+	unsigned int i;
+
+	if (r.control & ~VPMU_ENABLE)
+		return VPMU_BAD_CONTROL;
+	for (i = 0; i < VPMU_COUNTERS; i++)
+		selection[i] = (struct vpmu_selection){
+			.event = r.event[i], .flags = r.flags[i], .sources = r.sources[i],
+			.period = r.period[i], .random_mask = r.random_mask[i],
+			.start = r.start[i] ? r.start[i] : r.period[i],
+		};
+	if (vpmu_counters_program(counters, vcpu, selection))
+		return VPMU_BAD_EVENT;
+	if (!u->on && r.control & VPMU_ENABLE)
+		vpmu_flush_virtual(machine, vcpu, VPMU_ALL_PAGES);
+	u->on = r.control & VPMU_ENABLE;
+	return VPMU_OK;
+}
+
+static void set_context(struct unit *u, unsigned int vcpu)
+{
+	uint32_t context = u->reg->context;
+
+	if (context == u->context)
+		return;
+	u->context = context;
+	vpmu_context(machine, vcpu, context);
+}
+
+static void show(struct unit *u, unsigned int vcpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < VPMU_COUNTERS; i++) {
+		u->reg->value[i] = vpmu_counter_value(counters, vcpu, i);
+		u->reg->left[i] = vpmu_counter_left(counters, vcpu, i);
+	}
+	if (fuzz)
+		lie(u);
+}
+
+static void reset(struct unit *u)
+{
+	vpmu_machine_reset(machine);
+	u->lost = 0;
+	u->reg->lost = 0;
+	u->reg->ignored = 0;
+}
+
+/* The guest's own counts of what the counters could only count some of the time */
+static void mark(unsigned int nr)
+{
+	unsigned int cpu, event;
+
+	if (!truth)
+		return;
+	for (cpu = 0; cpu < geometry.cpus; cpu++)
+		for (event = 1; event < VPMU_EVENTS; event++)
+			if (vpmu_total(machine, cpu, event))
+				fprintf(truth, "%u %u %u %llu %llu\n", nr, cpu, event,
+					(unsigned long long)machine->cpu[cpu].count[0][event],
+					(unsigned long long)machine->cpu[cpu].count[1][event]);
+}
+
+static void obey(struct unit *u, unsigned int vcpu, unsigned int nr)
+{
+	switch (nr) {
+	case VPMU_PROGRAM:
+		u->reg->status = program(u, vcpu);
+		set_context(u, vcpu);
+		break;
+	case VPMU_STOP:
+		show(u, vcpu);
+		vpmu_counters_stop(counters, vcpu);
+		break;
+	case VPMU_READ:
+		show(u, vcpu);
+		break;
+	case VPMU_CONTEXT:
+		set_context(u, vcpu);
+		break;
+	case VPMU_IDENTIFY:
+		device->unit = vcpu;
+		break;
+	case VPMU_RESET:
+		reset(u);
+		break;
+	default:
+		u->reg->ignored++;
+		break;
+	}
+}
+
+#define FROM_USER	256	/* in the data of a command */
+
+static void on_command(unsigned int vcpu, void *data)
+{
+	unsigned int nr = (uintptr_t)data;
+	struct unit *u = &units[vcpu];
+
+	if ((nr & ~FROM_USER) >= VPMU_MARK)
+		mark((nr & ~FROM_USER) - VPMU_MARK);
+	else if (nr & FROM_USER)
+		u->reg->ignored++;
+	else
+		obey(u, vcpu, nr);
+}
+
+/* Translation */
+
+#define MAX_INSN	16
+
+/* Bytes of an instruction, and 0 behind them */
+static size_t read_insn(const struct qemu_plugin_insn *insn, uint8_t *to)
+{
+	size_t size = qemu_plugin_insn_size(insn);
+
+	memset(to, 0, MAX_INSN);
+	if (size > MAX_INSN)
+		size = MAX_INSN;
+#if QEMU_API >= 3
+	qemu_plugin_insn_data(insn, to, size);
+#else
+	memcpy(to, qemu_plugin_insn_data(insn), size);
+#endif
+	return size;
+}
+
+/* The number of a command, or -1: nopl disp32(%rax) is 0f 1f 80 and disp32. */
+static int command_of(const uint8_t *bytes, size_t size)
+{
+	uint32_t disp;
+
+	memcpy(&disp, bytes + 3, sizeof(disp));
+	if (size != 7 || memcmp(bytes, "\x0f\x1f\x80", 3) ||
+	    disp - VPMU_COMMAND(0) >= VPMU_COMMANDS)
+		return -1;
+	return disp - VPMU_COMMAND(0);
+}
+
+/* mov to cr3 or cr4 (0f 22 /3, /4), invlpg (0f 01 /7 in memory), invpcid (66 0f 38 82) */
+static bool flushes_tlb(const uint8_t *b)
+{
+	unsigned int reg;
+
+	b += *b == 0x66;
+	b += (*b & 0xf0) == 0x40;
+	if (*b != 0x0f)
+		return false;
+	reg = b[2] >> 3 & 7;
+	return (b[1] == 0x22 && (reg == 3 || reg == 4)) ||
+	       (b[1] == 0x01 && reg == 7 && b[2] < 0xc0) || (b[1] == 0x38 && b[2] == 0x82);
+}
+
+/* jcc: 70 to 7f, 0f 80 to 0f 8f; loop and jcxz: e0 to e3 */
+static bool is_conditional(const uint8_t *b)
+{
+	return (*b & 0xf0) == 0x70 || (*b == 0x0f && (b[1] & 0xf0) == 0x80) ||
+	       (*b & 0xfc) == 0xe0;
+}
+
+/* Static costs, as far as the first bytes tell them */
+static void add_costs(struct vpmu_block *block, const uint8_t *b)
+{
+	unsigned int reg;
+
+	while (*b == 0x66 || *b == 0xf2 || *b == 0xf3 || (*b & 0xf0) == 0x40)
+		b++;
+	reg = b[1] >> 3 & 7;
+	if ((*b & 0xfe) == 0xf6 && reg >= 4)
+		block->iu += reg >= 6 ? 20 : 3;		/* div, mul */
+	else if (*b == 0x69 || *b == 0x6b || (*b == 0x0f && b[1] == 0xaf))
+		block->iu += 3;				/* imul */
+	else if ((*b & 0xf8) == 0xd8)
+		block->fpu += 4;			/* x87 */
+	else if (*b == 0x0f && (b[1] == 0x51 || b[1] == 0x5e))
+		block->fpu += 18;			/* sqrt, div */
+	else if (*b == 0x0f && (b[1] == 0x58 || b[1] == 0x59 || b[1] == 0x5c))
+		block->fpu += 4;			/* add, mul, sub */
+}
+
+/* A code line of the block, if it is another one than the last */
+static void add_line(struct vpmu_block *block, const struct qemu_plugin_insn *insn)
+{
+	void *host = qemu_plugin_insn_haddr(insn);
+	uint64_t address;
+
+	if (!host || !ram_addr_from_host || block->lines == VPMU_BLOCK_LINES)
+		return;
+	address = ram_addr_from_host(host);
+	if (address < geometry.memory &&
+	    (!block->lines || address / geometry.line != block->code[block->lines - 1] / geometry.line))
+		block->code[block->lines++] = address;
+}
+
+static void translate_insn(struct block *block, struct qemu_plugin_insn *insn)
+{
+	uint64_t ip = qemu_plugin_insn_vaddr(insn);
+	uint8_t bytes[MAX_INSN];
+	size_t size = read_insn(insn, bytes);
+	int nr = command_of(bytes, size);
+
+	block->b.end = ip + size;
+	block->b.conditional = is_conditional(bytes);
+	add_line(&block->b, insn);
+	add_costs(&block->b, bytes);
+	if (nr >= 0) {
+		uintptr_t data = nr | (block->kernel ? 0 : FROM_USER);
+
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_command, QEMU_PLUGIN_CB_NO_REGS,
+						       (void *)data);
+		return;
+	}
+	if (flushes_tlb(bytes))
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_flush, QEMU_PLUGIN_CB_NO_REGS,
+						       NULL);
+	qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
+					 QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)ip);
+}
+
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	struct block *block = calloc(1, sizeof(*block));
+	size_t i, n = qemu_plugin_tb_n_insns(tb);
+
+	(void)id;
+	if (!block)
+		return;
+	block->b.vaddr = qemu_plugin_tb_vaddr(tb);
+	block->b.insns = n;
+	block->kernel = block->b.vaddr & KERNEL_HALF;
+	for (i = 0; i < n; i++)
+		translate_insn(block, qemu_plugin_tb_get_insn(tb, i));
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, block);
+}
+
+/* Start and end */
+
+static int complain(const char *what, int error)
+{
+	fprintf(stderr, "vpmu: %s%s%s\n", what, error ? ": " : "", error ? strerror(error) : "");
+	return -1;
+}
+
+static void *map_bar(int fd)
+{
+	size_t want = VPMU_UNIT_OFFSET + (size_t)geometry.cpus * VPMU_UNIT_STRIDE +
+		      (size_t)geometry.cpus * ring_entries * sizeof(struct vpmu_record);
+	struct stat st;
+	void *bar;
+
+	if (fstat(fd, &st) || (size_t)st.st_size < want) {
+		errno = EINVAL;
+		return NULL;
+	}
+	bar = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return bar == MAP_FAILED ? NULL : bar;
+}
+
+static void start_device(char *bar)
+{
+	char *rings = bar + VPMU_UNIT_OFFSET + geometry.cpus * VPMU_UNIT_STRIDE;
+	unsigned int i;
+
+	for (i = 0; i < geometry.cpus; i++) {
+		units[i].reg = (void *)(bar + VPMU_UNIT_OFFSET + i * VPMU_UNIT_STRIDE);
+		units[i].ring = (struct vpmu_record *)rings + (size_t)i * ring_entries;
+	}
+	device = (void *)bar;
+	device->version = VPMU_VERSION;
+	device->units = geometry.cpus;
+	device->chips = geometry.chips;
+	device->counters = VPMU_COUNTERS;
+	device->ring_entries = ring_entries;
+	device->ring_offset = rings - bar;
+	device->ring_stride = (uint64_t)ring_entries * sizeof(struct vpmu_record);
+	device->line_bytes = geometry.line;
+	device->l1d_kb = geometry.l1d.bytes >> 10;
+	device->l1i_kb = geometry.l1i.bytes >> 10;
+	device->l2_kb = geometry.l2.bytes >> 10;
+	device->l3_kb = geometry.l3.bytes >> 10;
+	memcpy(device->latency, geometry.latency, sizeof(device->latency));
+	for (i = 0; i < VPMU_EVENTS; i++)
+		device->placement[i] = vpmu_event_placement(counters, i);
+	__atomic_store_n(&device->magic, VPMU_MAGIC, __ATOMIC_RELEASE);
+}
+
+static void on_exit_qemu(qemu_plugin_id_t id, void *data)
+{
+	(void)id;
+	(void)data;
+	if (truth && fclose(truth))
+		complain("ground truth", errno);
+	truth = NULL;
+}
+
+static bool number(const char *text, const char *key, unsigned long *value)
+{
+	size_t len = strlen(key);
+	char *end;
+
+	if (strncmp(text, key, len) || text[len] != '=')
+		return false;
+	text += len + 1;
+	*value = strtoul(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end;
+}
+
+static int parse(const char *arg, int *shm, const char **text)
+{
+	unsigned long value;
+
+	if (number(arg, "shm", &value)) {
+		*shm = value;
+	} else if (number(arg, "ring", &value) && value >= 64 && value <= 1U << 20 &&
+		   !(value & (value - 1))) {
+		ring_entries = value;
+	} else if (number(arg, "fuzz", &value)) {
+		fuzz = value;
+	} else if (!strncmp(arg, "geometry=", 9)) {
+		*text = arg + 9;
+	} else if (!strncmp(arg, "truth=", 6)) {
+		truth = fopen(arg + 6, "w");
+		if (!truth)
+			return complain(arg, errno);
+	} else {
+		fprintf(stderr, "vpmu: what is %s?\n", arg);
+		return -1;
+	}
+	return 0;
+}
+
+static int start_machine(const char *text)
+{
+	char *error;
+
+	if (vpmu_geometry_parse(text, &geometry, &error)) {
+		complain(error ? error : "geometry", 0);
+		free(error);
+		return -1;
+	}
+	node_bytes = geometry.memory / geometry.chips;
+	machine = vpmu_machine_new(&geometry);
+	counters = machine ? vpmu_counters_new(machine, 64, 1) : NULL;
+	return counters ? 0 : complain("the machine", ENOMEM);
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
+{
+	const char *text = "";
+	int i, shm = -1;
+	char *bar;
+
+	(void)info;
+	for (i = 0; i < argc; i++)
+		if (parse(argv[i], &shm, &text))
+			return -1;
+	if (start_machine(text))
+		return -1;
+	bar = map_bar(shm);
+	if (!bar)
+		return complain("the BAR", errno);
+	ram_addr_from_host = (uint64_t (*)(void *))dlsym(dlopen(NULL, RTLD_LAZY),
+							 "qemu_ram_addr_from_host");
+	start_device(bar);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+	qemu_plugin_register_atexit_cb(id, on_exit_qemu, NULL);
+	return 0;
+}
