@@ -275,7 +275,8 @@ static void vpmu_update(struct vpmu_cpu *c)
 
 static void vpmu_set_counter(struct vpmu_cpu *c, unsigned int k, struct perf_event *event)
 {
-	bool on = vpmu_counts(event), samples = on && is_sampling_event(event);
+	bool on = vpmu_counts(event) && event->hw.config_base;
+	bool samples = on && is_sampling_event(event);
 	struct vpmu_unit *reg = c->reg;
 
 	reg->event[k] = on ? event->hw.config : VPMU_NONE;
@@ -640,9 +641,21 @@ static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char
 }
 static DEVICE_ATTR_RO(cpus);
 
-static struct attribute *vpmu_cpus_attrs[] = { &dev_attr_cpus.attr, NULL };
+/* Do modelled cycles take time? The device finds out some time after it has started. */
+static ssize_t clock_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	const struct vpmu_device *device = (const struct vpmu_device *)vpmu.bar;
+	bool parallel = READ_ONCE(device->clock) == VPMU_PARALLEL_CLOCK;
 
-static const struct attribute_group vpmu_cpus_group = { .attrs = vpmu_cpus_attrs };
+	return sysfs_emit(page, "%s\n", parallel ? "parallel" : "none");
+}
+static DEVICE_ATTR_RO(clock);
+
+static struct attribute *vpmu_device_attrs[] = {
+	&dev_attr_cpus.attr, &dev_attr_clock.attr, NULL
+};
+
+static const struct attribute_group vpmu_device_group = { .attrs = vpmu_device_attrs };
 
 static ssize_t lies_show(struct device *dev, struct device_attribute *attr, char *page)
 {
@@ -678,7 +691,7 @@ static struct attribute *vpmu_stats[] = {
 static const struct attribute_group vpmu_stats_group = { .name = "stats", .attrs = vpmu_stats };
 
 static const struct attribute_group *vpmu_groups[] = {
-	&vpmu_events_group, &vpmu_formats_group, &vpmu_cpus_group, &vpmu_stats_group, NULL
+	&vpmu_events_group, &vpmu_formats_group, &vpmu_device_group, &vpmu_stats_group, NULL
 };
 
 static struct pmu vpmu_pmu = {
@@ -777,17 +790,16 @@ static void vpmu_read_header(struct vpmu_device *d, const char *bar)
 	d->ring_entries = READ_ONCE(device->ring_entries);
 	d->ring_offset = READ_ONCE(device->ring_offset);
 	d->ring_stride = READ_ONCE(device->ring_stride);
-	d->clock = READ_ONCE(device->clock);
 	for (i = 0; i < VPMU_EVENTS; i++)
 		d->placement[i] = READ_ONCE(device->placement[i]) &
-				  GENMASK(VPMU_COUNTERS - 1, 0);
+				  (BIT(min(d->counters, VPMU_COUNTERS)) - 1);
 	d->placement[VPMU_NONE] = 0;
 }
 
 static bool vpmu_header_good(const struct vpmu_device *d, u64 bytes)
 {
 	return d->magic == VPMU_MAGIC && d->version == VPMU_VERSION &&
-	       d->units && d->units <= VPMU_MAX_UNITS && d->counters == VPMU_COUNTERS &&
+	       d->units && d->units <= VPMU_MAX_UNITS && d->counters && d->counters <= VPMU_COUNTERS &&
 	       is_power_of_2(d->ring_entries) && d->ring_entries >= 2 &&
 	       d->ring_entries <= 1U << 20 &&
 	       d->ring_stride >= d->ring_entries * sizeof(struct vpmu_record) &&
@@ -840,8 +852,8 @@ static int vpmu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		WRITE_ONCE(vpmu.gone, true);
 		return ret;
 	}
-	pci_info(pdev, "virtual PMU, %u units, rings of %u records, clock %u\n", header.units,
-		 header.ring_entries, header.clock);
+	pci_info(pdev, "virtual PMU, %u units, rings of %u records\n", header.units,
+		 header.ring_entries);
 	return 0;
 }
 

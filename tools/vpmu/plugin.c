@@ -10,7 +10,8 @@
  * find our way: heads, sizes and addresses are kept here.
  *
  * Arguments: shm=FD (the BAR), geometry=TEXT (see vpmu_geometry_parse()), ring=ENTRIES,
- * truth=FILE (all counts at each mark), fuzz=SEED (lie to the driver, for its tests).
+ * turn=CYCLES (after which the next CPU runs; 0: when QEMU likes), truth=FILE (all counts at
+ * each mark), fuzz=SEED (lie to the driver, for its tests).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,6 +25,7 @@
 #include <linux/vpmu.h>
 
 #include "../vpath/qemu-plugin-api.h"
+#include "clock.h"
 #include "counters.h"
 #include "machine.h"
 
@@ -55,6 +57,8 @@ EXPORT int qemu_plugin_version = QEMU_API;
  * @ring: its ring
  * @head: the next record's place
  * @lost: records that found no room
+ * @turn_cycles: cycles of the CPU when its turn began
+ * @turn_insns: its instructions then
  */
 struct unit {
 	bool on;
@@ -63,6 +67,7 @@ struct unit {
 	struct vpmu_record *ring;
 	uint32_t head;
 	uint64_t lost;
+	uint64_t turn_cycles, turn_insns;
 } __aligned(64);
 
 /**
@@ -82,6 +87,10 @@ static struct vpmu_counters *counters;
 static struct vpmu_device *device;
 static uint32_t ring_entries = 4096;
 static uint64_t node_bytes;
+/* QEMU's own turns are a thousand times as long, and hide that CPUs share lines. */
+static uint32_t turn = 2000;
+static bool can_end_turns;
+static struct vpmu_turns turns;
 static FILE *truth;
 static uint64_t fuzz;
 
@@ -154,13 +163,37 @@ static noinline void overflow(unsigned int vcpu, const struct vpmu_where *where)
 		append(&units[vcpu], &s);
 }
 
+/* Time */
+
+static bool have_clock(unsigned int vcpu)
+{
+	if (!vpmu_clock_found(vcpu))
+		return false;
+	device->cpu_khz = 1000000 / geometry.cpus;
+	device->clock = VPMU_PARALLEL_CLOCK;
+	return true;
+}
+
+static noinline void end_turn(struct unit *u, unsigned int vcpu)
+{
+	uint64_t cycles = vpmu_cycles(machine, vcpu) - u->turn_cycles;
+	uint64_t insns = vpmu_total(machine, vcpu, VPMU_INSNS) - u->turn_insns;
+
+	u->turn_cycles += cycles;
+	u->turn_insns += insns;
+	if (have_clock(vcpu))
+		vpmu_clock_advance(vpmu_turn_ns(&turns, vcpu, cycles, insns));
+	vpmu_clock_end_turn(vcpu);
+}
+
 /* What the CPU does */
 
 static void on_block(unsigned int vcpu, void *data)
 {
 	const struct block *block = data;
+	struct unit *u = &units[vcpu];
 
-	if (!units[vcpu].on)
+	if (!u->on)
 		return;
 	if (machine->cpu[vcpu].kernel != block->kernel)
 		vpmu_mode(machine, vcpu, block->kernel);
@@ -168,6 +201,8 @@ static void on_block(unsigned int vcpu, void *data)
 	if (vpmu_pending(machine, vcpu))
 		overflow(vcpu, &(struct vpmu_where){
 			.ip = block->b.vaddr, .miss.source = VPMU_NO_SOURCE });
+	if (can_end_turns && vpmu_cycles(machine, vcpu) - u->turn_cycles >= turn)
+		end_turn(u, vcpu);
 }
 
 /*
@@ -269,12 +304,21 @@ static void show(struct unit *u, unsigned int vcpu)
 		lie(u);
 }
 
-static void reset(struct unit *u)
+/* All units: what one CPU has in its caches concerns the others. Rings and registers stay. */
+static void reset(void)
 {
+	unsigned int i;
+
 	vpmu_machine_reset(machine);
-	u->lost = 0;
-	u->reg->lost = 0;
-	u->reg->ignored = 0;
+	vpmu_counters_reset(counters);
+	for (i = 0; i < geometry.cpus; i++) {
+		units[i].on = false;
+		units[i].turn_cycles = 0;
+		units[i].turn_insns = 0;
+		units[i].lost = 0;
+		units[i].reg->lost = 0;
+		units[i].reg->ignored = 0;
+	}
 }
 
 /* The guest's own counts of what the counters could only count some of the time */
@@ -298,6 +342,7 @@ static void obey(struct unit *u, unsigned int vcpu, unsigned int nr)
 	case VPMU_PROGRAM:
 		u->reg->status = program(u, vcpu);
 		set_context(u, vcpu);
+		have_clock(vcpu);
 		break;
 	case VPMU_STOP:
 		show(u, vcpu);
@@ -313,7 +358,7 @@ static void obey(struct unit *u, unsigned int vcpu, unsigned int nr)
 		device->unit = vcpu;
 		break;
 	case VPMU_RESET:
-		reset(u);
+		reset();
 		break;
 	default:
 		u->reg->ignored++;
@@ -500,7 +545,7 @@ static void start_device(char *bar)
 	device->version = VPMU_VERSION;
 	device->units = geometry.cpus;
 	device->chips = geometry.chips;
-	device->counters = VPMU_COUNTERS;
+	device->counters = geometry.counters;
 	device->ring_entries = ring_entries;
 	device->ring_offset = rings - bar;
 	device->ring_stride = (uint64_t)ring_entries * sizeof(struct vpmu_record);
@@ -545,6 +590,8 @@ static int parse(const char *arg, int *shm, const char **text)
 	} else if (number(arg, "ring", &value) && value >= 64 && value <= 1U << 20 &&
 		   !(value & (value - 1))) {
 		ring_entries = value;
+	} else if (number(arg, "turn", &value) && value <= UINT32_MAX) {
+		turn = value;
 	} else if (number(arg, "fuzz", &value)) {
 		fuzz = value;
 	} else if (!strncmp(arg, "geometry=", 9)) {
@@ -592,6 +639,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, 
 		return complain("the BAR", errno);
 	ram_addr_from_host = (uint64_t (*)(void *))dlsym(dlopen(NULL, RTLD_LAZY),
 							 "qemu_ram_addr_from_host");
+	turns.cpus = geometry.cpus;
+	can_end_turns = vpmu_clock_init() && turn;
 	start_device(bar);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
 	qemu_plugin_register_atexit_cb(id, on_exit_qemu, NULL);

@@ -71,7 +71,7 @@ enum vpmu_event {
  * @version: VPMU_VERSION; a driver must not use a device with an unknown version
  * @units: number of units, one for each CPU
  * @chips: number of chips; unit n is on chip n / (@units / @chips)
- * @counters: counters of each unit, VPMU_COUNTERS
+ * @counters: counters of each unit, at most VPMU_COUNTERS; the others count nothing
  * @ring_entries: size of the ring of each unit in records, a power of two
  * @ring_offset: offset of the ring of unit 0 in the BAR, bytes
  * @ring_stride: distance between the rings of two units, bytes
@@ -211,7 +211,7 @@ struct vpmu_record {
 #define VPMU_READ		2	/* write .value and .left */
 #define VPMU_CONTEXT		3	/* let .context take effect */
 #define VPMU_IDENTIFY		4	/* write the unit's number into vpmu_device.unit */
-#define VPMU_RESET		5	/* empty the caches, clear .lost and .ignored */
+#define VPMU_RESET		5	/* all units: off, empty, all counts 0 */
 #define VPMU_MARK		64	/* .. 127: a mark in the ground truth; any mode */
 #define VPMU_COMMANDS		128
 
