@@ -205,7 +205,7 @@ static void vpmu_drain(struct vpmu_cpu *c, bool interrupt)
 	head = smp_load_acquire(&c->reg->head);
 	if (head - c->tail > vpmu.header.ring_entries) {
 		vpmu_lie();
-		c->tail = head;
+		head = c->tail;		/* it may come to its senses */
 	}
 	for (; c->tail != head; c->tail++) {
 		/* once, so that the values used are those checked */

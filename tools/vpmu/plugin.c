@@ -111,7 +111,7 @@ static void lie(struct unit *u)
 {
 	uint64_t r = random_number(), word = random_number();
 
-	if (r % 64)
+	if (r % 16)
 		return;
 	switch (random_number() % 4) {
 	case 0:

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The virtual PMU as a user of perf sees it. Programs whose loads, stores and instructions
+ * are known are counted, by all ways that perf has. Counts are compared with a tolerance:
+ * calls into the kernel, faults and interrupts lie within what is counted.
+ *
+ * usage: hpc_vpmu [lies]
+ *
+ * lies: the device writes nonsense into its registers and rings (--vpmu=fuzz=N). Counts
+ * may be wrong. The kernel says that it noticed, and lives.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../kselftest.h"
+
+#define PMU	"/sys/bus/event_source/devices/vpmu/"
+#define CPU1	"/sys/devices/system/cpu/cpu1/online"
+#define ROUNDS	1000000ULL
+#define COUNTERS	6
+
+static long long number(const char *file, const char *before)
+{
+	char text[256] = "";
+	int fd = open(file, O_RDONLY);
+
+	if (fd < 0)
+		return -1;
+	if (read(fd, text, sizeof(text) - 1) < 0 || strncmp(text, before, strlen(before)))
+		text[0] = 0;
+	close(fd);
+	return *text ? strtoll(text + strlen(before), NULL, 0) : -1;
+}
+
+static long long stat_of(const char *name)
+{
+	char file[256];
+
+	snprintf(file, sizeof(file), PMU "stats/%s", name);
+	return number(file, "");
+}
+
+/* Events */
+
+struct event {
+	const char *name;
+	bool no_user, no_kernel, inherit;
+	uint64_t period;
+	pid_t pid;
+	int cpu, group;
+};
+
+/* Open an event, or say why not. It does not count yet. */
+static int open_event(const struct event *e)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = number(PMU "type", ""), .disabled = e->group < 0,
+		.exclude_user = e->no_user, .exclude_kernel = e->no_kernel,
+		.inherit = e->inherit, .sample_period = e->period,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	char file[256];
+	int fd;
+
+	snprintf(file, sizeof(file), PMU "events/%s", e->name);
+	attr.config = number(file, "event=");
+	if (e->period)
+		attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
+	fd = syscall(SYS_perf_event_open, &attr, e->pid, e->cpu, e->group, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Of this task in user mode */
+static int open_user(const char *name, int group)
+{
+	return open_event(&(struct event){ .name = name, .no_kernel = true, .cpu = -1,
+					   .group = group });
+}
+
+struct count {
+	uint64_t value, enabled, running;
+};
+
+static struct count count_of(int fd)
+{
+	struct count c = { };
+
+	if (read(fd, &c, sizeof(c)) != sizeof(c))
+		ksft_print_msg("read: %s\n", strerror(errno));
+	return c;
+}
+
+static void start(int fd)
+{
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+static void stop(int fd)
+{
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/* Is it within @percent of what it should be? */
+static bool near(const char *what, double is, double want, double percent)
+{
+	bool good = is >= want * (1 - percent / 100) && is <= want * (1 + percent / 100);
+
+	ksft_print_msg("%s: %.0f, expected %.0f (%+.2f %%)%s\n", what, is, want,
+		       want ? (is / want - 1) * 100 : 0, good ? "" : " WRONG");
+	return good;
+}
+
+/* A program of 4 instructions a round, one of which loads and another one stores */
+
+static uint64_t words[2];
+
+static __attribute__((noinline, noclone)) void loop(uint64_t rounds)
+{
+	uint64_t word;
+
+	__asm__ __volatile__("1:\n"
+			     "mov	(%2), %1\n"
+			     "mov	%1, 8(%2)\n"
+			     "dec	%0\n"
+			     "jnz	1b\n"
+			     : "+r" (rounds), "=&r" (word) : "r" (words) : "memory", "cc");
+}
+
+static void run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		ksft_print_msg("CPU %d: %s\n", cpu, strerror(errno));
+}
+
+/* Cases */
+
+static bool counts_a_loop(void)
+{
+	int insns = open_user("insns", -1), loads = open_user("loads", insns);
+	int stores = open_user("stores", insns), cycles = open_user("cycles", insns);
+	bool good;
+
+	start(insns);
+	loop(ROUNDS);
+	stop(insns);
+	good = near("insns", count_of(insns).value, 4 * ROUNDS, 0.5);
+	good &= near("loads", count_of(loads).value, ROUNDS, 0.5);
+	good &= near("stores", count_of(stores).value, ROUNDS, 0.5);
+	/* no instruction takes less than a cycle */
+	good &= count_of(cycles).value >= count_of(insns).value;
+	close(cycles);
+	close(stores);
+	close(loads);
+	close(insns);
+	return good;
+}
+
+static bool filters_modes(void)
+{
+	struct event e = { .name = "insns", .cpu = -1, .group = -1 };
+	double user, kernel;
+	int all, u, k, i;
+	bool good;
+
+	all = open_event(&e);
+	e.group = all;
+	e.no_kernel = true;
+	u = open_event(&e);
+	e.no_kernel = false;
+	e.no_user = true;
+	k = open_event(&e);
+	start(all);
+	loop(ROUNDS / 10);
+	for (i = 0; i < 1000; i++)
+		syscall(SYS_getppid);
+	stop(all);
+	user = count_of(u).value;
+	kernel = count_of(k).value;
+	ksft_print_msg("user %.0f, kernel %.0f\n", user, kernel);
+	/* a call needs some 20 instructions in user mode, and more than that in the kernel */
+	good = near("user", user, 4 * ROUNDS / 10 + 10000, 5) && kernel > 50 * 1000;
+	good &= near("both", count_of(all).value, user + kernel, 0.5);
+	close(k);
+	close(u);
+	close(all);
+	return good;
+}
+
+/* Loads and stores have four counters to share: of eight events half count at a time. */
+static bool shares_counters(void)
+{
+	struct count c;
+	bool good = true;
+	int fd[8], i;
+
+	for (i = 0; i < 8; i++)
+		fd[i] = open_user(i % 2 ? "loads" : "stores", -1);
+	for (i = 0; i < 8; i++)
+		start(fd[i]);
+	loop(20 * ROUNDS);
+	for (i = 0; i < 8; i++)
+		stop(fd[i]);
+	for (i = 0; i < 8; i++) {
+		c = count_of(fd[i]);
+		if (!c.running || c.running * 10 > c.enabled * 9) {
+			ksft_print_msg("ran %llu of %llu ns\n", (unsigned long long)c.running,
+				       (unsigned long long)c.enabled);
+			good = false;
+		} else {
+			good &= near("scaled", (double)c.value * c.enabled / c.running,
+				     20 * ROUNDS, 15);
+		}
+		close(fd[i]);
+	}
+	return good;
+}
+
+/* What cannot count at the same time is refused when it is opened. */
+static bool refuses_groups(void)
+{
+	int fd[COUNTERS + 1], i;
+	bool good = true;
+
+	for (i = 0; i <= COUNTERS; i++) {
+		fd[i] = open_user("insns", i ? fd[0] : -1);
+		good &= i < COUNTERS ? fd[i] >= 0 : fd[i] == -EINVAL;
+	}
+	for (i = COUNTERS - 1; i >= 0; i--)
+		close(fd[i]);
+	/* four counters can count loads, and any counts instructions: those move aside */
+	fd[0] = open_user("insns", -1);
+	fd[1] = open_user("insns", fd[0]);
+	for (i = 2; i < 6; i++)
+		fd[i] = open_user("loads", fd[0]);
+	for (i = 0; i < 6; i++)
+		good &= fd[i] >= 0;
+	start(fd[0]);
+	loop(ROUNDS);
+	stop(fd[0]);
+	for (i = 2; i < 6; i++)
+		good &= near("loads", count_of(fd[i]).value, ROUNDS, 0.5);
+	for (i = 5; i >= 0; i--)
+		close(fd[i]);
+	for (i = 0; i < 5; i++) {
+		fd[i] = open_user("loads", i ? fd[0] : -1);
+		good &= i < 4 ? fd[i] >= 0 : fd[i] == -EINVAL;
+	}
+	for (i = 3; i >= 0; i--)
+		close(fd[i]);
+	return good;
+}
+
+static bool refuses_nonsense(void)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = number(PMU "type", "") };
+	static const struct { uint64_t event, random, sources; } wrong[] = {
+		{ 0, 0, 0 }, { 63, 0, 0 }, { 64, 0, 0 }, { -1ULL, 0, 0 },
+		{ 2, 1ULL << 32, 0 }, { 2, 0, 64 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		attr.config = wrong[i].event;
+		attr.config1 = wrong[i].random;
+		attr.config2 = wrong[i].sources;
+		if (syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) >= 0 || errno != EINVAL)
+			return false;
+	}
+	return true;
+}
+
+/* A task that waits to be told to run, and then exits with its events */
+static pid_t begin_task(int *tell)
+{
+	int ends[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(ends[1]);
+		if (read(ends[0], &c, 1) < 0)
+			_exit(1);
+		loop(ROUNDS);
+		_exit(0);
+	}
+	close(ends[0]);
+	*tell = ends[1];
+	return pid;
+}
+
+static bool outlives_its_task(void)
+{
+	struct event e = { .name = "loads", .no_kernel = true, .cpu = -1, .group = -1 };
+	int fd, tell, inherited;
+	bool good;
+	pid_t pid;
+
+	pid = begin_task(&tell);
+	e.pid = pid;
+	fd = open_event(&e);
+	start(fd);
+	close(tell);
+	waitpid(pid, NULL, 0);
+	good = near("of another task", count_of(fd).value, ROUNDS, 0.5);
+	close(fd);
+
+	e.pid = 0;
+	e.inherit = true;
+	inherited = open_event(&e);
+	start(inherited);
+	pid = begin_task(&tell);
+	close(tell);
+	waitpid(pid, NULL, 0);
+	stop(inherited);
+	good &= near("of a child", count_of(inherited).value, ROUNDS, 1.5);
+	close(inherited);
+	return good;
+}
+
+/* Read what a ring of perf has. Returns the number of samples, and in @wrong those not of loop(). */
+static unsigned int read_samples(struct perf_event_mmap_page *page, unsigned int *wrong)
+{
+	uint64_t at = page->data_tail, head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	char *data = (char *)page + page->data_offset;
+	struct {
+		struct perf_event_header header;
+		uint64_t ip, addr;
+	} *r;
+	unsigned int n = 0;
+
+	/* records of this size never wrap */
+	for (; at < head; at += r->header.size) {
+		r = (void *)(data + at % page->data_size);
+		if (r->header.type != PERF_RECORD_SAMPLE)
+			continue;
+		n++;
+		*wrong += r->addr != (uint64_t)words || r->ip < (uint64_t)loop ||
+			  r->ip > (uint64_t)loop + 64;
+	}
+	return n;
+}
+
+static bool samples_loads(void)
+{
+	struct event e = { .name = "loads", .no_kernel = true, .cpu = -1, .group = -1,
+			   .period = 1000 };
+	struct perf_event_mmap_page *page;
+	unsigned int n, wrong = 0;
+	int fd = open_event(&e);
+	bool good;
+
+	page = mmap(NULL, 65 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return false;
+	start(fd);
+	loop(ROUNDS);
+	stop(fd);
+	n = read_samples(page, &wrong);
+	good = near("loads", count_of(fd).value, ROUNDS, 0.5);
+	good &= near("samples", n, ROUNDS / 1000, 1);
+	/* of what surrounds the loop */
+	ksft_print_msg("%u of %u samples are not of the loop\n", wrong, n);
+	good &= wrong <= n / 50;
+	munmap(page, 65 * 4096);
+	close(fd);
+	return good;
+}
+
+/* A CPU with events goes, and comes back */
+static bool survives_hotplug(void)
+{
+	struct event e = { .name = "loads", .no_kernel = true, .pid = -1, .cpu = 1, .group = -1 };
+	struct event s = { .name = "loads", .pid = -1, .cpu = 1, .group = -1, .period = 10000 };
+	int fd, sampling, online = open(CPU1, O_WRONLY);
+	bool good;
+
+	if (online < 0)
+		return false;
+	fd = open_event(&e);
+	sampling = open_event(&s);
+	start(fd);
+	start(sampling);
+	run_on(1);
+	loop(ROUNDS);
+	run_on(0);
+	good = write(online, "0", 1) == 1;
+	loop(ROUNDS);
+	good &= near("before", count_of(fd).value, ROUNDS, 2);
+	good &= write(online, "1", 1) == 1;
+	close(online);
+	close(sampling);
+	close(fd);
+	fd = open_event(&e);
+	start(fd);
+	run_on(1);
+	loop(ROUNDS);
+	run_on(0);
+	stop(fd);
+	good &= near("after", count_of(fd).value, ROUNDS, 2);
+	close(fd);
+	return good;
+}
+
+static bool device_is_honest(void)
+{
+	ksft_print_msg("lies %lld, late %lld, lost %lld\n", stat_of("lies"), stat_of("late"),
+		       stat_of("lost"));
+	return !stat_of("lies");
+}
+
+/* All that may go wrong here are counts. */
+static bool survives_lies(void)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		counts_a_loop();
+		filters_modes();
+		samples_loads();
+	}
+	survives_hotplug();
+	return !device_is_honest();
+}
+
+static void run(const char *name, bool (*test)(void))
+{
+	ksft_test_result(test(), "%s\n", name);
+}
+
+int main(int argc, char **argv)
+{
+	ksft_print_header();
+	if (access(PMU "type", R_OK))
+		ksft_exit_skip("no virtual PMU (lab run --vpmu)\n");
+	run_on(0);
+	if (argc > 1 && !strcmp(argv[1], "lies")) {
+		ksft_set_plan(1);
+		run("a device that lies is found out", survives_lies);
+		ksft_finished();
+	}
+	ksft_set_plan(9);
+	run("instructions, loads and stores of a loop", counts_a_loop);
+	run("user and kernel mode", filters_modes);
+	run("more events than counters", shares_counters);
+	run("groups that cannot count", refuses_groups);
+	run("events that do not exist", refuses_nonsense);
+	run("tasks that exit", outlives_its_task);
+	run("samples", samples_loads);
+	run("a CPU that goes offline", survives_hotplug);
+	run("the device does not lie", device_is_honest);
+	ksft_finished();
+}
