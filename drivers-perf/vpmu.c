@@ -799,7 +799,8 @@ static void vpmu_read_header(struct vpmu_device *d, const char *bar)
 static bool vpmu_header_good(const struct vpmu_device *d, u64 bytes)
 {
 	return d->magic == VPMU_MAGIC && d->version == VPMU_VERSION &&
-	       d->units && d->units <= VPMU_MAX_UNITS && d->counters && d->counters <= VPMU_COUNTERS &&
+	       d->units && d->units <= VPMU_MAX_UNITS &&
+	       d->counters && d->counters <= VPMU_COUNTERS &&
 	       is_power_of_2(d->ring_entries) && d->ring_entries >= 2 &&
 	       d->ring_entries <= 1U << 20 &&
 	       d->ring_stride >= d->ring_entries * sizeof(struct vpmu_record) &&
@@ -810,11 +811,11 @@ static bool vpmu_header_good(const struct vpmu_device *d, u64 bytes)
 
 static int vpmu_register(void)
 {
+	struct hrtimer *timer;
 	int cpu, ret;
 
 	for_each_possible_cpu(cpu) {
-		struct hrtimer *timer = &per_cpu_ptr(&vpmu_cpus, cpu)->timer;
-
+		timer = per_cpu_ptr(&vpmu_cpus.timer, cpu);
 		hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 		timer->function = vpmu_timer;
 	}
