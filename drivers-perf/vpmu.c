@@ -147,9 +147,11 @@ static void vpmu_set_regs(struct pt_regs *regs, const struct vpmu_record *r)
 
 /*
  * Deliver a sample. As intel/ds.c does, only the last of a burst counts as an interrupt, or
- * perf would take a burst for a storm of them and throttle the event.
+ * perf would take a burst for a storm of them and throttle the event. @burst is the number of
+ * samples in the burst that it ends, 0: it ends none. Perf compares the last period with the time
+ * since the last interrupt, to reach a frequency, so tell it all that passed.
  */
-static void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, bool counts)
+static void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, u32 burst)
 {
 	perf_overflow_handler_t handler = READ_ONCE(event->overflow_handler);
 	struct perf_sample_data data;
@@ -162,9 +164,12 @@ static void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, 
 	data.sample_flags |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_TYPE |
 			     PERF_SAMPLE_PHYS_ADDR;
 	vpmu_set_regs(&regs, r);
-	if (!counts)
+	if (!burst) {
 		handler(event, &data, &regs);
-	else if (perf_event_overflow(event, &data, &regs))
+		return;
+	}
+	event->hw.last_period *= burst;
+	if (perf_event_overflow(event, &data, &regs))
 		event->hw.state |= PERF_HES_STOPPED;
 }
 
@@ -198,6 +203,7 @@ static void vpmu_drain(struct vpmu_cpu *c, bool interrupt)
 {
 	struct perf_event *last[VPMU_COUNTERS] = { }, *event;
 	struct vpmu_record kept[VPMU_COUNTERS], r;
+	u32 burst[VPMU_COUNTERS] = { };
 	u32 head, mask = vpmu.header.ring_entries - 1;
 	unsigned int k;
 
@@ -214,8 +220,8 @@ static void vpmu_drain(struct vpmu_cpu *c, bool interrupt)
 		event = vpmu_owner(c, &r);
 		if (!event)
 			continue;
-		if (last[r.counter])
-			vpmu_deliver(event, &kept[r.counter], false);
+		if (burst[r.counter]++)
+			vpmu_deliver(event, &kept[r.counter], 0);
 		last[r.counter] = event;
 		kept[r.counter] = r;
 	}
@@ -223,7 +229,7 @@ static void vpmu_drain(struct vpmu_cpu *c, bool interrupt)
 	smp_store_release(&c->reg->tail, c->tail);
 	for (k = 0; k < VPMU_COUNTERS; k++)
 		if (last[k])
-			vpmu_deliver(last[k], &kept[k], interrupt);
+			vpmu_deliver(last[k], &kept[k], interrupt ? burst[k] : 0);
 }
 
 /* Counters */
