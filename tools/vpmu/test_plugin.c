@@ -36,8 +36,8 @@ struct qemu_plugin_tb {
 	void *data;
 };
 
-/* Virtual addresses are physical ones, but what lies beyond this is I/O */
-#define IO	0x7000000000ULL
+/* Virtual addresses are physical ones, but what lies from here on is I/O */
+#define IO	0x3f000000ULL
 
 struct qemu_plugin_hwaddr {
 	uint64_t address;
@@ -393,9 +393,11 @@ static void test_accesses(void **state)
 	assert_int_equal(value(0, 2), 2);
 	access_by(USER, 0, 0x30ffc, 3);
 	assert_int_equal(value(0, 0), 3);
+	assert_int_equal(value(0, 2), 3);
 	access_by(USER, 0, IO, 3);
 	access_by(USER, 0, IO, 3);
 	assert_int_equal(value(0, 0), 5);
+	assert_int_equal(value(0, 2), 3);
 }
 
 /* Memory of both nodes, and a line that the other chip has */
