@@ -813,8 +813,8 @@ int main(void)
 		      -1, 0);
 	path_keep_counting();
 	/*
-	 * The unpatched kernel's readahead reclaims under its plug. What reclaim writes waits there,
-	 * and with a slow CPU all of a small cgroup does. Then there is nothing left but to kill.
+	 * The unpatched kernel's readahead reclaims under its plug. What reclaim writes waits
+	 * there, and with a slow CPU all of a small cgroup does. Then it can only kill.
 	 */
 	path_save(PAGE_CLUSTER);
 	path_write(PAGE_CLUSTER, "0");
