@@ -407,15 +407,6 @@ static void on_command(unsigned int vcpu, void *data)
 
 /* Translation */
 
-static void read_insn(const struct qemu_plugin_insn *insn, void *to, size_t len)
-{
-#if QEMU_API >= 3
-	qemu_plugin_insn_data(insn, to, len);
-#else
-	memcpy(to, qemu_plugin_insn_data(insn), len);
-#endif
-}
-
 /* The number of a command, or -1: nopl disp32(%rax) is 0f 1f 80 and disp32. */
 static int command_of(const struct qemu_plugin_insn *insn)
 {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef uint64_t qemu_plugin_id_t;
 typedef uint32_t qemu_plugin_meminfo_t;
@@ -56,5 +57,15 @@ size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size
 #else
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 #endif
+
+/* The first @len bytes of an instruction, which has as many */
+static inline void read_insn(const struct qemu_plugin_insn *insn, void *to, size_t len)
+{
+#if QEMU_API >= 3
+	qemu_plugin_insn_data(insn, to, len);
+#else
+	memcpy(to, qemu_plugin_insn_data(insn), len);
+#endif
+}
 
 #endif

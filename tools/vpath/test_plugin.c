@@ -3,117 +3,17 @@
  * The device as a whole, plugin.c, under a QEMU of a few lines: what is executed and
  * accessed is told to it by us, and what it does to its BAR and its vectors is looked at.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/eventfd.h>
 
 #include "plugin.c"
 
-#include <cmocka.h>
+#include "fake-qemu.h"
 
 #define CPUS	3U
 #define LOG	64U
 #define BYTES	(VPATH_UNIT_OFFSET + CPUS * (VPATH_UNIT_STRIDE + LOG * sizeof(struct vpath_record)))
 #define USER	0x400000ULL
 #define KERNEL	0xffffffff81000000ULL
-
-/* QEMU */
-
-struct qemu_plugin_insn {
-	uint8_t bytes[16];
-	size_t size;
-	qemu_plugin_mem_cb mem;
-	qemu_plugin_exec_cb exec;
-	void *data;
-};
-
-struct qemu_plugin_tb {
-	uint64_t vaddr;
-	size_t n;
-	struct qemu_plugin_insn insns[3];
-};
-
-static qemu_plugin_tb_cb translate;
-static qemu_plugin_exit_cb at_exit;
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_tb_cb cb)
-{
-	(void)id;
-	translate = cb;
-}
-
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_exit_cb cb, void *data)
-{
-	(void)id;
-	(void)data;
-	at_exit = cb;
-}
-
-void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_mem_cb cb,
-				      enum qemu_plugin_cb_flags flags,
-				      enum qemu_plugin_mem_rw rw, void *data)
-{
-	assert_int_equal(flags, QEMU_PLUGIN_CB_NO_REGS);
-	assert_int_equal(rw, QEMU_PLUGIN_MEM_RW);
-	insn->mem = cb;
-	insn->data = data;
-}
-
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
-					    qemu_plugin_exec_cb cb,
-					    enum qemu_plugin_cb_flags flags, void *data)
-{
-	assert_int_equal(flags, QEMU_PLUGIN_CB_NO_REGS);
-	insn->exec = cb;
-	insn->data = data;
-}
-
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb)
-{
-	return tb->n;
-}
-
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb)
-{
-	return tb->vaddr;
-}
-
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i)
-{
-	return (struct qemu_plugin_insn *)&tb->insns[i];
-}
-
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn)
-{
-	return insn->size;
-}
-
-#if QEMU_API >= 3
-size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t len)
-{
-	memcpy(to, insn->bytes, len);
-	return len;
-}
-#else
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn)
-{
-	return insn->bytes;
-}
-#endif
-
-/* An access: bit 31 a store, and the log of its size below */
-#define STORE	(1U << 31)
-
-bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info)
-{
-	return info & STORE;
-}
-
-unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info)
-{
-	return info & 15;
-}
 
 /* The machine */
 
@@ -210,7 +110,7 @@ static void command_at(uint64_t ip, unsigned int cpu, unsigned int nr)
 	i = insn(ip, bytes, sizeof(bytes));
 	assert_non_null(i.exec);
 	assert_null(i.mem);
-	i.exec(cpu, i.data);
+	i.exec(cpu, i.exec_data);
 }
 
 static void command(unsigned int cpu, unsigned int nr)

@@ -386,18 +386,14 @@ static void on_command(unsigned int vcpu, void *data)
 #define MAX_INSN	16
 
 /* Bytes of an instruction, and 0 behind them */
-static size_t read_insn(const struct qemu_plugin_insn *insn, uint8_t *to)
+static size_t read_padded(const struct qemu_plugin_insn *insn, uint8_t *to)
 {
 	size_t size = qemu_plugin_insn_size(insn);
 
 	memset(to, 0, MAX_INSN);
 	if (size > MAX_INSN)
 		size = MAX_INSN;
-#if QEMU_API >= 3
-	qemu_plugin_insn_data(insn, to, size);
-#else
-	memcpy(to, qemu_plugin_insn_data(insn), size);
-#endif
+	read_insn(insn, to, size);
 	return size;
 }
 
@@ -472,7 +468,7 @@ static void translate_insn(struct block *block, struct qemu_plugin_insn *insn)
 {
 	uint64_t ip = qemu_plugin_insn_vaddr(insn);
 	uint8_t bytes[MAX_INSN];
-	size_t size = read_insn(insn, bytes);
+	size_t size = read_padded(insn, bytes);
 	int nr = command_of(bytes, size);
 
 	block->b.end = ip + size;
