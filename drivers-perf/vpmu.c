@@ -357,7 +357,7 @@ static enum hrtimer_restart vpmu_timer(struct hrtimer *timer)
 	/* the timers of a CPU that goes offline move to another */
 	if (c != this_cpu_ptr(&vpmu_cpus) || !c->sampling || !vpmu_usable(c))
 		return HRTIMER_NORESTART;
-	if (READ_ONCE(c->reg->head) != c->tail) {
+	if (!c->halted && READ_ONCE(c->reg->head) != c->tail) {
 		vpmu_halt(c, true);
 		vpmu_resume(c);
 	}
@@ -818,17 +818,20 @@ static bool vpmu_header_good(const struct vpmu_device *d, u64 bytes)
 static int vpmu_register(void)
 {
 	struct hrtimer *timer;
-	int cpu, ret;
+	int cpu, state, ret;
 
 	for_each_possible_cpu(cpu) {
 		timer = per_cpu_ptr(&vpmu_cpus.timer, cpu);
 		hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 		timer->function = vpmu_timer;
 	}
-	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf:vpmu", vpmu_cpu_online, NULL);
-	if (ret < 0)
-		return ret;
-	return perf_pmu_register(&vpmu_pmu, "vpmu", -1);
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf:vpmu", vpmu_cpu_online, NULL);
+	if (state < 0)
+		return state;
+	ret = perf_pmu_register(&vpmu_pmu, "vpmu", -1);
+	if (ret)
+		cpuhp_remove_state(state);
+	return ret;
 }
 
 static int vpmu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
