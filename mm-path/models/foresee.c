@@ -11,7 +11,8 @@
  * noted, and what it would fetch from the 32nd page on. A test is right if that page is missed,
  * or used after it was fetched, soon: within 256 events, or fewer if there are less than 2048
  * pages in swap. Where less than 40 % of the near tests are right, nothing is fetched. Where 70 %
- * of the far ones are right, 64 pages are.
+ * of the far ones are right, 64 pages are. A mapping with few tests is judged by all of the
+ * program, and the first ones of a program by none: nothing is fetched on trust.
  *
  * "Was it used before it was evicted?" would be the wrong test. About half of all random pages
  * are, because they stay for long. They are hardly ever used soon.
@@ -46,7 +47,6 @@
 #define FORESEE_TRIED_ENOUGH	64U	/* tests; they tell that the graph is of no use ... */
 #define FORESEE_HOPELESS	30	/* ... if fewer of the near ones are right, per cent */
 #define FORESEE_TRIED_MOST	128	/* then older ones count half */
-#define FORESEE_UNKNOWN		55	/* near share of a predictor without enough tests */
 #define FORESEE_SPACE_BONUS	5	/* it costs less than the graph */
 #define FORESEE_BACK		(-3)	/* steps from here to -1 mean the direction down */
 
@@ -203,7 +203,8 @@ static void foresee_region_start(struct mmpath_foresee_region *r, u64 first)
 	memset(r, 0, sizeof(*r));
 	r->stack = stack;
 	r->first = first;
-	r->random = mmpath_rank(first);
+	/* of mappings that are aligned, only the upper bits differ */
+	r->random = mmpath_rank(first) >> (MMPATH_VPN_BITS - 32);
 }
 
 static struct mmpath_foresee_region *foresee_region_add(struct mmpath_foresee *f)
@@ -276,6 +277,20 @@ static u8 foresee_test_bit(enum mmpath_predictor by, bool far)
 	return 1 << (2 * by + far);
 }
 
+static void foresee_tried(struct mmpath_foresee_tests *t, bool far)
+{
+	if (++t->tried[far] > FORESEE_TRIED_MOST) {
+		t->tried[far] /= 2;
+		t->right[far] /= 2;
+	}
+}
+
+static void foresee_right(struct mmpath_foresee_tests *t, bool far)
+{
+	if (t->right[far] < t->tried[far])
+		t->right[far]++;
+}
+
 /* Settle the tests that named the page of an event. */
 static void foresee_settle_tests(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
 				 u64 page)
@@ -288,9 +303,10 @@ static void foresee_settle_tests(struct mmpath_foresee *f, struct mmpath_foresee
 	for (by = 0; by < NR_MMPATH_PREDICTORS; by++)
 		for (far = 0; far < 2; far++)
 			if (mark->what & foresee_test_bit(by, far) &&
-			    !foresee_late(f, mark->at) &&
-			    r->tests[by].right[far] < r->tests[by].tried[far])
-				r->tests[by].right[far]++;
+			    !foresee_late(f, mark->at)) {
+				foresee_right(&r->tests[by], far);
+				foresee_right(&f->program[by], far);
+			}
 	mark->what = 0;
 }
 
@@ -298,7 +314,6 @@ static void foresee_note_test(struct mmpath_foresee *f, struct mmpath_foresee_re
 			      enum mmpath_predictor by, bool far, u64 page)
 {
 	struct mmpath_foresee_mark *mark = foresee_mark_get(f, &f->tests, page, FORESEE_TESTED);
-	struct mmpath_foresee_tests *t = &r->tests[by];
 
 	if (!mark)
 		return;
@@ -309,16 +324,14 @@ static void foresee_note_test(struct mmpath_foresee *f, struct mmpath_foresee_re
 	if (!mark->what)
 		mark->at = foresee_tick(f);
 	mark->what |= foresee_test_bit(by, far);
-	if (++t->tried[far] > FORESEE_TRIED_MOST) {
-		t->tried[far] /= 2;
-		t->right[far] /= 2;
-	}
+	foresee_tried(&r->tests[by], far);
+	foresee_tried(&f->program[by], far);
 }
 
 static unsigned int foresee_share(const struct mmpath_foresee_tests *t, bool far)
 {
 	if (t->tried[far] < FORESEE_TRIED_LEAST)
-		return far ? 0 : FORESEE_UNKNOWN;
+		return 0;
 	return t->right[far] * 100 / t->tried[far];
 }
 
@@ -334,10 +347,12 @@ static unsigned int foresee_depth(const struct mmpath_foresee_tests *t)
 	return near >= 85 ? 32 : near >= 70 ? 16 : near >= 55 ? 8 : 4;
 }
 
-/* Has a predictor been tested, and found to be right? */
-static bool foresee_proven(const struct mmpath_foresee_tests *t)
+/* The tests by which to judge: a mapping that is new is taken to be like the rest of the program. */
+static const struct mmpath_foresee_tests *foresee_judge(const struct mmpath_foresee *f,
+							const struct mmpath_foresee_region *r,
+							int by)
 {
-	return t->tried[false] >= FORESEE_TRIED_LEAST && foresee_depth(t);
+	return r->tests[by].tried[false] < FORESEE_TRIED_LEAST ? &f->program[by] : &r->tests[by];
 }
 
 /* What is a predictor worth? */
@@ -410,7 +425,7 @@ static u32 foresee_node(struct mmpath_foresee *f, struct mmpath_foresee_region *
 {
 	u32 place = mmpath_ppg_find(&f->graph, e->page);
 
-	if (place || (!foresee_proven(&r->tests[MMPATH_FORESEE_PPG]) &&
+	if (place || (!foresee_depth(&r->tests[MMPATH_FORESEE_PPG]) &&
 		      r->nodes >= min_t(u64, e->nr, foresee_pages(f)) / FORESEE_TRIAL))
 		return place;
 	place = mmpath_ppg_get(&f->graph, e->page);
@@ -582,6 +597,7 @@ static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_fore
 				    bool go, u64 *fetch)
 {
 	unsigned int nr, best_nr = 0, worth, best_worth = 0;
+	const struct mmpath_foresee_tests *judge;
 	u64 page[MMPATH_FORESEE_MOST];
 	int by;
 
@@ -592,13 +608,14 @@ static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_fore
 		nr = foresee_gather(f, r, e, by, place, page);
 		if (test)
 			foresee_test(f, r, e, by, page, nr);
-		worth = foresee_worth(&r->tests[by], by);
-		if (!nr || !foresee_depth(&r->tests[by]) || worth <= best_worth)
+		judge = foresee_judge(f, r, by);
+		worth = foresee_worth(judge, by);
+		if (!nr || !foresee_depth(judge) || worth <= best_worth)
 			continue;
 		memcpy(fetch, page, nr * sizeof(*page));
 		best_nr = nr;
 		best_worth = worth;
-		r->depth = foresee_depth(&r->tests[by]);
+		r->depth = foresee_depth(judge);
 		r->by = by;
 	}
 	return go && best_nr ? foresee_choose(f, r, e, fetch, best_nr) : 0;

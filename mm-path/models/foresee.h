@@ -160,6 +160,7 @@ struct mmpath_foresee {
 	struct mmpath_index mappings;	/* number of the region of a mapping, by its first page */
 	struct mmpath_vec regions;
 	u32 nr_regions, next_region;
+	struct mmpath_foresee_tests program[NR_MMPATH_PREDICTORS];	/* of all its mappings */
 	struct mmpath_foresee_mark *tests, *fetches;	/* NULL: none yet */
 	u8 pool_right, pool_wrong;
 };
