@@ -35,7 +35,7 @@
 #include <linux/perf_event.h>
 #include <linux/sched/task_stack.h>
 #include <asm/ptrace.h>
-#include <uapi/linux/vpmu.h>
+#include "vpmu.h"
 
 #define VPMU_DRAIN_NS	(250 * NSEC_PER_USEC)
 /* More than a counter can count until it is read. */
@@ -67,28 +67,11 @@ static DEFINE_PER_CPU(struct vpmu_cpu, vpmu_cpus);
 
 static DEFINE_MUTEX(vpmu_lock);
 
-/*
- * The device
- * @bar: its memory, NULL without one. Stays mapped when the device goes: events may use it
- * @header: copy of the beginning of @bar, made when the device was found
- * @gone: the device is being removed
- * @events: number of events that exist; under vpmu_lock
- * @cpus: CPUs that have a unit
- */
-static struct {
-	char *bar;
-	struct vpmu_device header;
-	bool gone;
-	unsigned int events;
-	struct cpumask cpus;
-} vpmu;
-
-/* Since boot; stats/ in sysfs */
-static atomic64_t vpmu_lies, vpmu_late;
+struct vpmu vpmu;
 
 static void vpmu_lie(void)
 {
-	atomic64_inc(&vpmu_lies);
+	atomic64_inc(&vpmu.lies);
 }
 
 /* Commands are instructions, which do nothing on a CPU without the device. */
@@ -185,7 +168,7 @@ static struct perf_event *vpmu_owner(struct vpmu_cpu *c, struct vpmu_record *r)
 		return NULL;
 	}
 	if (r->context != current->pid) {
-		atomic64_inc(&vpmu_late);
+		atomic64_inc(&vpmu.late);
 		return NULL;
 	}
 	/* an event of user space must not tell an address of the kernel */
@@ -369,6 +352,25 @@ static enum hrtimer_restart vpmu_timer(struct hrtimer *timer)
 static void vpmu_sched_task(struct perf_event_pmu_context *ctx, struct task_struct *task,
 			    bool sched_in)
 {
+}
+
+/**
+ * vpmu_lost() - samples of all CPUs that found their ring full
+ *
+ * Context: any.
+ */
+u64 vpmu_lost(void)
+{
+	const struct vpmu_unit *reg;
+	u64 lost = 0;
+	int cpu;
+
+	for_each_cpu(cpu, &vpmu.cpus) {
+		reg = per_cpu(vpmu_cpus, cpu).reg;
+		if (reg && !READ_ONCE(vpmu.gone))
+			lost += READ_ONCE(reg->lost);
+	}
+	return lost;
 }
 
 /* Who gets which counter */
@@ -559,146 +561,6 @@ static int vpmu_event_init(struct perf_event *event)
 	vpmu_count_events(1);
 	return 0;
 }
-
-/* sysfs */
-
-static ssize_t vpmu_event_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	struct perf_pmu_events_attr *event = container_of(attr, struct perf_pmu_events_attr, attr);
-
-	return sysfs_emit(page, "event=0x%02llx\n", event->id);
-}
-
-/* No event that the device does not model is offered. */
-static umode_t vpmu_event_visible(struct kobject *kobj, struct attribute *a, int unused)
-{
-	struct perf_pmu_events_attr *event = container_of(a, struct perf_pmu_events_attr,
-							  attr.attr);
-
-	return vpmu.header.placement[event->id] ? a->mode : 0;
-}
-
-#define VPMU_EVENT(_name, _id)	PMU_EVENT_ATTR_ID(_name, vpmu_event_show, _id)
-
-static struct attribute *vpmu_events[] = {
-	VPMU_EVENT(cycles, VPMU_CYCLES),
-	VPMU_EVENT(insns, VPMU_INSNS),
-	VPMU_EVENT(loads, VPMU_LOADS),
-	VPMU_EVENT(stores, VPMU_STORES),
-	VPMU_EVENT(l1d_miss, VPMU_L1D_MISS),
-	VPMU_EVENT(l1i_miss, VPMU_L1I_MISS),
-	VPMU_EVENT(upgrade_local, VPMU_UPGRADE_LOCAL),
-	VPMU_EVENT(upgrade_remote, VPMU_UPGRADE_REMOTE),
-	VPMU_EVENT(invalidated, VPMU_INVALIDATED),
-	VPMU_EVENT(branch, VPMU_BRANCH),
-	VPMU_EVENT(br_miss, VPMU_BR_MISS),
-	VPMU_EVENT(dtlb_miss, VPMU_DTLB_MISS),
-	VPMU_EVENT(writeback, VPMU_WRITEBACK),
-	VPMU_EVENT(prefetched, VPMU_PREFETCHED),
-	VPMU_EVENT(prefetch_used, VPMU_PREFETCH_USED),
-	VPMU_EVENT(d_src_l2, VPMU_D_SRC + VPMU_LOCAL_L2),
-	VPMU_EVENT(d_src_l3, VPMU_D_SRC + VPMU_LOCAL_L3),
-	VPMU_EVENT(d_src_rl2, VPMU_D_SRC + VPMU_REMOTE_L2),
-	VPMU_EVENT(d_src_rl3, VPMU_D_SRC + VPMU_REMOTE_L3),
-	VPMU_EVENT(d_src_mem, VPMU_D_SRC + VPMU_LOCAL_MEMORY),
-	VPMU_EVENT(d_src_rmem, VPMU_D_SRC + VPMU_REMOTE_MEMORY),
-	VPMU_EVENT(i_src_l2, VPMU_I_SRC + VPMU_LOCAL_L2),
-	VPMU_EVENT(i_src_l3, VPMU_I_SRC + VPMU_LOCAL_L3),
-	VPMU_EVENT(i_src_rl2, VPMU_I_SRC + VPMU_REMOTE_L2),
-	VPMU_EVENT(i_src_rl3, VPMU_I_SRC + VPMU_REMOTE_L3),
-	VPMU_EVENT(i_src_mem, VPMU_I_SRC + VPMU_LOCAL_MEMORY),
-	VPMU_EVENT(i_src_rmem, VPMU_I_SRC + VPMU_REMOTE_MEMORY),
-	VPMU_EVENT(stall_d, VPMU_STALL_D),
-	VPMU_EVENT(stall_i, VPMU_STALL_I),
-	VPMU_EVENT(stall_br, VPMU_STALL_BR),
-	VPMU_EVENT(stall_tlb, VPMU_STALL_TLB),
-	VPMU_EVENT(stall_lsu, VPMU_STALL_LSU),
-	VPMU_EVENT(stall_fpu, VPMU_STALL_FPU),
-	VPMU_EVENT(stall_iu, VPMU_STALL_IU),
-	VPMU_EVENT(stall_other, VPMU_STALL_OTHER),
-	VPMU_EVENT(stall_d_src_l2, VPMU_STALL_D_SRC + VPMU_LOCAL_L2),
-	VPMU_EVENT(stall_d_src_l3, VPMU_STALL_D_SRC + VPMU_LOCAL_L3),
-	VPMU_EVENT(stall_d_src_rl2, VPMU_STALL_D_SRC + VPMU_REMOTE_L2),
-	VPMU_EVENT(stall_d_src_rl3, VPMU_STALL_D_SRC + VPMU_REMOTE_L3),
-	VPMU_EVENT(stall_d_src_mem, VPMU_STALL_D_SRC + VPMU_LOCAL_MEMORY),
-	VPMU_EVENT(stall_d_src_rmem, VPMU_STALL_D_SRC + VPMU_REMOTE_MEMORY),
-	NULL
-};
-
-static const struct attribute_group vpmu_events_group = {
-	.name = "events", .attrs = vpmu_events, .is_visible = vpmu_event_visible,
-};
-
-PMU_FORMAT_ATTR(event, "config:0-7");
-PMU_FORMAT_ATTR(random, "config1:0-31");
-PMU_FORMAT_ATTR(sources, "config2:0-5");
-
-static struct attribute *vpmu_formats[] = {
-	&format_attr_event.attr, &format_attr_random.attr, &format_attr_sources.attr, NULL
-};
-
-static const struct attribute_group vpmu_formats_group = {
-	.name = "format", .attrs = vpmu_formats,
-};
-
-static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	return cpumap_print_to_pagebuf(true, page, &vpmu.cpus);
-}
-static DEVICE_ATTR_RO(cpus);
-
-/* Do modelled cycles take time? The device finds out some time after it has started. */
-static ssize_t clock_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	const struct vpmu_device *device = (const struct vpmu_device *)vpmu.bar;
-	bool parallel = READ_ONCE(device->clock) == VPMU_PARALLEL_CLOCK;
-
-	return sysfs_emit(page, "%s\n", parallel ? "parallel" : "none");
-}
-static DEVICE_ATTR_RO(clock);
-
-static struct attribute *vpmu_device_attrs[] = {
-	&dev_attr_cpus.attr, &dev_attr_clock.attr, NULL
-};
-
-static const struct attribute_group vpmu_device_group = { .attrs = vpmu_device_attrs };
-
-static ssize_t lies_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	return sysfs_emit(page, "%lld\n", atomic64_read(&vpmu_lies));
-}
-static DEVICE_ATTR_RO(lies);
-
-static ssize_t late_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	return sysfs_emit(page, "%lld\n", atomic64_read(&vpmu_late));
-}
-static DEVICE_ATTR_RO(late);
-
-static ssize_t lost_show(struct device *dev, struct device_attribute *attr, char *page)
-{
-	const struct vpmu_unit *reg;
-	u64 lost = 0;
-	int cpu;
-
-	for_each_cpu(cpu, &vpmu.cpus) {
-		reg = per_cpu(vpmu_cpus, cpu).reg;
-		if (reg && !READ_ONCE(vpmu.gone))
-			lost += READ_ONCE(reg->lost);
-	}
-	return sysfs_emit(page, "%llu\n", lost);
-}
-static DEVICE_ATTR_RO(lost);
-
-static struct attribute *vpmu_stats[] = {
-	&dev_attr_lies.attr, &dev_attr_late.attr, &dev_attr_lost.attr, NULL
-};
-
-static const struct attribute_group vpmu_stats_group = { .name = "stats", .attrs = vpmu_stats };
-
-static const struct attribute_group *vpmu_groups[] = {
-	&vpmu_events_group, &vpmu_formats_group, &vpmu_device_group, &vpmu_stats_group, NULL
-};
 
 static struct pmu vpmu_pmu = {
 	.task_ctx_nr = perf_hw_context,
