@@ -658,6 +658,13 @@ static void vpmu_read_header(struct vpmu_device *d, const char *bar)
 	d->ring_entries = READ_ONCE(device->ring_entries);
 	d->ring_offset = READ_ONCE(device->ring_offset);
 	d->ring_stride = READ_ONCE(device->ring_stride);
+	d->line_bytes = READ_ONCE(device->line_bytes);
+	d->l1d_kb = READ_ONCE(device->l1d_kb);
+	d->l1i_kb = READ_ONCE(device->l1i_kb);
+	d->l2_kb = READ_ONCE(device->l2_kb);
+	d->l3_kb = READ_ONCE(device->l3_kb);
+	for (i = 0; i < VPMU_SOURCES; i++)
+		d->latency[i] = READ_ONCE(device->latency[i]);
 	for (i = 0; i < VPMU_EVENTS; i++)
 		d->placement[i] = READ_ONCE(device->placement[i]) &
 				  (BIT(min(d->counters, VPMU_COUNTERS)) - 1);

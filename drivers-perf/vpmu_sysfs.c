@@ -133,7 +133,49 @@ static struct attribute *vpmu_stats[] = {
 
 static const struct attribute_group vpmu_stats_group = { .name = "stats", .attrs = vpmu_stats };
 
+/* What the machine is like: words of the header */
+static ssize_t vpmu_word_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	const u32 *word = container_of(attr, struct dev_ext_attribute, attr)->var;
+
+	return sysfs_emit(page, "%u\n", *word);
+}
+
+#define VPMU_WORD(_name, _word)							\
+	(&((struct dev_ext_attribute[]) {{					\
+		.attr = __ATTR(_name, 0444, vpmu_word_show, NULL),		\
+		.var = &vpmu.header._word,					\
+	}})[0].attr.attr)
+
+static struct attribute *vpmu_caches[] = {
+	VPMU_WORD(line_bytes, line_bytes),
+	VPMU_WORD(l1d_kb, l1d_kb),
+	VPMU_WORD(l1i_kb, l1i_kb),
+	VPMU_WORD(l2_kb, l2_kb),
+	VPMU_WORD(l3_kb, l3_kb),
+	NULL
+};
+
+static const struct attribute_group vpmu_caches_group = {
+	.name = "caches", .attrs = vpmu_caches,
+};
+
+static struct attribute *vpmu_latencies[] = {
+	VPMU_WORD(l2, latency[VPMU_LOCAL_L2]),
+	VPMU_WORD(l3, latency[VPMU_LOCAL_L3]),
+	VPMU_WORD(rl2, latency[VPMU_REMOTE_L2]),
+	VPMU_WORD(rl3, latency[VPMU_REMOTE_L3]),
+	VPMU_WORD(mem, latency[VPMU_LOCAL_MEMORY]),
+	VPMU_WORD(rmem, latency[VPMU_REMOTE_MEMORY]),
+	NULL
+};
+
+static const struct attribute_group vpmu_latencies_group = {
+	.name = "latency", .attrs = vpmu_latencies,
+};
+
 const struct attribute_group *vpmu_groups[] = {
-	&vpmu_events_group, &vpmu_formats_group, &vpmu_device_group, &vpmu_stats_group, NULL
+	&vpmu_events_group, &vpmu_formats_group, &vpmu_device_group, &vpmu_caches_group,
+	&vpmu_latencies_group, &vpmu_stats_group, NULL
 };
 
