@@ -34,8 +34,10 @@
 #define __aligned(n)	__attribute__((aligned(n)))
 #define KERNEL_HALF	(1ULL << 63)
 
-/* Up to here QEMU's addresses of RAM are the guest's physical ones (machine q35) */
-#define PHYS_KNOWN	(2816ULL << 20)
+/* RAM of the machine q35: so much from 0 on when there is more than LOW_MOST, and the rest above HIGH */
+#define LOW_MOST	(2816ULL << 20)
+#define LOW		(2048ULL << 20)
+#define HIGH		(4096ULL << 20)
 
 /* What the specification says, and what the driver was built with */
 _Static_assert(offsetof(struct vpmu_device, ring_offset) == 24, "vpmu_device");
@@ -131,18 +133,24 @@ static void lie(struct unit *u)
 
 /* The ring */
 
+/* The guest's address of what is RAM's byte number @ram */
+static uint64_t guest_address(uint64_t ram)
+{
+	return geometry.memory < LOW_MOST || ram < LOW ? ram : HIGH + ram - LOW;
+}
+
 static void append(struct unit *u, const struct vpmu_sample *s)
 {
 	uint32_t fill = u->head - __atomic_load_n(&u->reg->tail, __ATOMIC_ACQUIRE);
 	const struct vpmu_miss *miss = &s->where.miss;
-	bool known = miss->paddr && miss->paddr < PHYS_KNOWN && geometry.memory <= PHYS_KNOWN;
+	bool known = miss->paddr && miss->paddr < geometry.memory;
 
 	if (fill >= ring_entries) {
 		u->reg->lost = ++u->lost;
 		return;
 	}
 	u->ring[u->head & (ring_entries - 1)] = (struct vpmu_record){
-		.addr = s->where.addr, .ip = s->where.ip, .phys = known ? miss->paddr : 0,
+		.addr = s->where.addr, .ip = s->where.ip, .phys = known ? guest_address(miss->paddr) : 0,
 		.cycles = s->cycles, .context = u->context, .stamp = s->stamp,
 		.latency = miss->latency < UINT16_MAX ? miss->latency : UINT16_MAX,
 		.source = miss->source, .counter = s->counter,

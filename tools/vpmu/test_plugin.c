@@ -431,6 +431,18 @@ static void test_turns(void **state)
 	assert_in_range(ns, 100 * 2000 * 4, 101 * 2000 * 4);
 }
 
+/* Of more than 2.75 GiB of RAM, all but 2 GiB lies above 4 GiB (hw/i386/pc_q35.c). */
+static void test_addresses(void **state)
+{
+	(void)state;
+	geometry.memory = 2815ULL << 20;
+	assert_int_equal(guest_address(2814ULL << 20), 2814ULL << 20);
+	geometry.memory = 2816ULL << 20;
+	assert_int_equal(guest_address((2048ULL << 20) - 1), (2048ULL << 20) - 1);
+	assert_int_equal(guest_address(2048ULL << 20), 4096ULL << 20);
+	assert_int_equal(guest_address(2815ULL << 20), (4096ULL + 767) << 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -448,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_truth),
 		cmocka_unit_test(test_arguments),
 		cmocka_unit_test(test_turns),
+		cmocka_unit_test_setup_teardown(test_addresses, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
