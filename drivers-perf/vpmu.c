@@ -143,9 +143,12 @@ static void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, 
 	perf_sample_data_init(&data, r->addr, event->hw.last_period);
 	data.data_src.val = vpmu_data_source(r);
 	data.weight.full = r->latency;
-	data.phys_addr = r->flags & VPMU_RECORD_PHYS ? r->phys : 0;
-	data.sample_flags |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_TYPE |
-			     PERF_SAMPLE_PHYS_ADDR;
+	data.sample_flags |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_TYPE;
+	/* else perf asks the page tables */
+	if (r->flags & VPMU_RECORD_PHYS) {
+		data.phys_addr = r->phys;
+		data.sample_flags |= PERF_SAMPLE_PHYS_ADDR;
+	}
 	vpmu_set_regs(&regs, r);
 	if (!burst) {
 		handler(event, &data, &regs);
@@ -533,28 +536,51 @@ static bool vpmu_can_sample(struct perf_event *event)
 	       event->attr.sample_period < BIT_ULL(62);
 }
 
+/* What @event is to count. -ENOENT: it is not for us */
+static int vpmu_choose(struct perf_event *event, struct vpmu_choice *choice)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	*choice = (struct vpmu_choice){ attr->config, attr->config2 };
+	if (attr->type != event->pmu->type)
+		return vpmu_generic(attr, choice);
+	if (choice->event >= VPMU_EVENTS || attr->config1 > U32_MAX ||
+	    choice->sources >= BIT(VPMU_SOURCES))
+		return -EINVAL;
+	choice->event = array_index_nospec(choice->event, VPMU_EVENTS);
+	return 0;
+}
+
+/*
+ * The machine has no guests and no hypervisor, so what is to leave those out is obeyed. It does
+ * not know when it is idle, and nothing happens in guests only.
+ */
+static bool vpmu_can_exclude(const struct perf_event_attr *attr)
+{
+	return !attr->exclude_idle && !attr->exclude_host;
+}
+
 static int vpmu_event_init(struct perf_event *event)
 {
-	u64 nr = event->attr.config, random = event->attr.config1, sources = event->attr.config2;
+	struct perf_event_attr *attr = &event->attr;
+	struct vpmu_choice choice;
+	int ret = vpmu_choose(event, &choice);
 
-	if (event->attr.type != event->pmu->type)
-		return -ENOENT;
+	if (ret)
+		return ret;
 	if (READ_ONCE(vpmu.gone))
 		return -ENODEV;
-	if (nr >= VPMU_EVENTS || random > U32_MAX || sources >= BIT(VPMU_SOURCES))
-		return -EINVAL;
-	nr = array_index_nospec(nr, VPMU_EVENTS);
-	if (!vpmu.header.placement[nr])
-		return -EINVAL;
-	if (!vpmu_can_sample(event))
+	if (!vpmu.header.placement[choice.event])
+		return attr->type == event->pmu->type ? -EINVAL : -ENOENT;
+	if (!vpmu_can_sample(event) || !vpmu_can_exclude(attr))
 		return -EOPNOTSUPP;
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &vpmu.cpus))
 		return -ENODEV;
-	event->hw.config = nr;
-	event->hw.config_base = (event->attr.exclude_user ? 0 : VPMU_USER) |
-				(event->attr.exclude_kernel ? 0 : VPMU_KERNEL);
-	event->hw.event_base = random;
-	event->hw.extra_reg.config = sources;
+	event->hw.config = choice.event;
+	event->hw.config_base = (attr->exclude_user ? 0 : VPMU_USER) |
+				(attr->exclude_kernel ? 0 : VPMU_KERNEL);
+	event->hw.event_base = attr->type == event->pmu->type ? attr->config1 : 0;
+	event->hw.extra_reg.config = choice.sources;
 	if (!vpmu_group_fits(event))
 		return -EINVAL;
 	event->destroy = vpmu_destroy;

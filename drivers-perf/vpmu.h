@@ -5,9 +5,11 @@
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
+#include <linux/types.h>
 #include <uapi/linux/vpmu.h>
 
 struct attribute_group;
+struct perf_event_attr;
 
 /**
  * struct vpmu - the device
@@ -30,8 +32,19 @@ struct vpmu {
 
 extern struct vpmu vpmu;
 
+/**
+ * struct vpmu_choice - what an event counts
+ * @event: enum vpmu_event
+ * @sources: lines from which sources count, a bit for each enum vpmu_source; 0: from all
+ */
+struct vpmu_choice {
+	u64 event;
+	u64 sources;
+};
+
 extern const struct attribute_group *vpmu_groups[];
 
 u64 vpmu_lost(void);
+int vpmu_generic(const struct perf_event_attr *attr, struct vpmu_choice *choice);
 
 #endif

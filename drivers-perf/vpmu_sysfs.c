@@ -87,9 +87,21 @@ static const struct attribute_group vpmu_formats_group = {
 	.name = "format", .attrs = vpmu_formats,
 };
 
+/*
+ * Perf opens an event of all CPUs on these. Not "cpumask": perf takes a PMU with that for one that
+ * counts for whole chips, and does not let it count for a task.
+ */
 static ssize_t cpus_show(struct device *dev, struct device_attribute *attr, char *page)
 {
-	return cpumap_print_to_pagebuf(true, page, &vpmu.cpus);
+	cpumask_var_t cpus;
+	ssize_t n;
+
+	if (!alloc_cpumask_var(&cpus, GFP_KERNEL))
+		return -ENOMEM;
+	cpumask_and(cpus, &vpmu.cpus, cpu_online_mask);
+	n = cpumap_print_to_pagebuf(true, page, cpus);
+	free_cpumask_var(cpus);
+	return n;
 }
 static DEVICE_ATTR_RO(cpus);
 

@@ -118,9 +118,27 @@ static bool time_is_modelled(void)
 	return !strcmp(text, "parallel\n");
 }
 
-/* Loads and stores have four counters to share: of eight events half count at a time. */
+/* Has each event counted, and waited for its counter, for so long? */
+static bool all_had_turns(const int *fd, uint64_t ns)
+{
+	struct count c;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		c = count_of(fd[i]);
+		if (c.running < ns || c.enabled - c.running < ns)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Loads and stores have four counters to share: of eight events half count at a time. When perf
+ * lets the others count depends on time, so go on until each had ten turns of 4 ms.
+ */
 static bool shares_counters(void)
 {
+	uint64_t rounds = 0;
 	struct count c;
 	bool good = true;
 	int fd[8], i;
@@ -129,17 +147,21 @@ static bool shares_counters(void)
 		fd[i] = open_user(i % 2 ? "loads" : "stores", -1);
 	for (i = 0; i < 8; i++)
 		start(fd[i]);
-	loop(20 * ROUNDS);
+	while (!all_had_turns(fd, 40000000) && rounds < 10000 * ROUNDS) {
+		loop(ROUNDS);
+		rounds += ROUNDS;
+	}
 	for (i = 0; i < 8; i++)
 		stop(fd[i]);
 	for (i = 0; i < 8; i++) {
 		c = count_of(fd[i]);
-		ksft_print_msg("counted %llu in %llu of %llu ns\n", (unsigned long long)c.value,
+		ksft_print_msg("counted %llu of %llu in %llu of %llu ns\n",
+			       (unsigned long long)c.value, (unsigned long long)rounds,
 			       (unsigned long long)c.running, (unsigned long long)c.enabled);
-		good &= c.value && c.value < 20 * ROUNDS && c.running < c.enabled;
+		good &= c.value && c.value < rounds && c.running < c.enabled;
 		if (time_is_modelled())
 			good &= near("scaled", (double)c.value * c.enabled / c.running,
-				     20 * ROUNDS, 10);
+				     rounds, 10);
 		close(fd[i]);
 	}
 	return good;
@@ -197,6 +219,68 @@ static bool refuses_nonsense(void)
 			return false;
 	}
 	return true;
+}
+
+/* Perf's own names for events */
+static int open_generic(uint32_t type, uint64_t config, int group)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = type, .config = config, .disabled = group < 0,
+		.exclude_kernel = 1, .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+						    PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, group, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static bool has_generic_events(void)
+{
+	static const struct { uint32_t type; uint64_t config, want; } events[] = {
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 4 * ROUNDS },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, ROUNDS },
+		{ PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_L1D, ROUNDS },
+		{ PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_L1D |
+				      PERF_COUNT_HW_CACHE_OP_WRITE << 8, ROUNDS },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 4 * ROUNDS },
+	};
+	int fd[ARRAY_SIZE(events)];
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		fd[i] = open_generic(events[i].type, events[i].config, i ? fd[0] : -1);
+	start(fd[0]);
+	loop(ROUNDS);
+	stop(fd[0]);
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		good &= near("generic", count_of(fd[i]).value, events[i].want, 2);
+	for (i = ARRAY_SIZE(events); i > 0; i--)
+		close(fd[i - 1]);
+	good &= open_generic(PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES, -1) == -ENOENT;
+	good &= open_generic(PERF_TYPE_HARDWARE, PERF_COUNT_HW_MAX, -1) == -ENOENT;
+	good &= open_generic(PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_NODE, -1) == -ENOENT;
+	return good;
+}
+
+/* What the machine cannot leave out is refused. */
+static bool leaves_out(void)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = number(PMU "type", ""),
+					.config = number(PMU "events/insns", "event=") };
+	struct perf_event_attr idle = attr, host = attr;
+	int fd;
+
+	idle.exclude_idle = 1;
+	host.exclude_host = 1;
+	attr.exclude_hv = 1;
+	attr.exclude_guest = 1;
+	if (syscall(SYS_perf_event_open, &idle, 0, -1, -1, 0) >= 0 || errno != EOPNOTSUPP ||
+	    syscall(SYS_perf_event_open, &host, 0, -1, -1, 0) >= 0 || errno != EOPNOTSUPP)
+		return false;
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	close(fd);
+	return fd >= 0;
 }
 
 /* A task that waits to be told to run, and then exits with its events */
@@ -299,6 +383,69 @@ static bool samples_loads(void)
 	return good;
 }
 
+/* Physical address of what @p points to */
+static uint64_t physical(const void *p)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY);
+	uint64_t entry = 0;
+
+	if (pread(fd, &entry, sizeof(entry), (uintptr_t)p / 4096 * 8) != sizeof(entry))
+		ksft_print_msg("pagemap: %s\n", strerror(errno));
+	close(fd);
+	return (entry & ((1ULL << 55) - 1)) * 4096 + (uintptr_t)p % 4096;
+}
+
+/*
+ * Samples of misses have the physical address that the device saw. The last CPU's memory is
+ * above 4 GiB where there is so much.
+ */
+static bool knows_physical_addresses(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = number(PMU "type", ""), .exclude_kernel = 1,
+		.config = number(PMU "events/l1d_miss", "event="), .sample_period = 1,
+		.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR, .disabled = 1,
+	};
+	struct sample {
+		struct perf_event_header header;
+		uint64_t addr, phys;
+	} *r;
+	const size_t bytes = 256 * 4096;
+	struct perf_event_mmap_page *page;
+	unsigned int seen = 0, wrong = 0, high = 0;
+	uint64_t at;
+	size_t i;
+	char *p;
+	int fd;
+
+	run_on(sysconf(_SC_NPROCESSORS_ONLN) - 1);
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	page = mmap(NULL, 65 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+		 -1, 0);
+	if (page == MAP_FAILED || p == MAP_FAILED)
+		return false;
+	start(fd);
+	for (i = 0; i < bytes; i += 4096)
+		*(volatile char *)(p + i) = 1;
+	stop(fd);
+	for (at = 0; at < page->data_head; at += r->header.size) {
+		r = (void *)((char *)page + page->data_offset + at);
+		if (r->header.type != PERF_RECORD_SAMPLE || r->addr < (uintptr_t)p ||
+		    r->addr >= (uintptr_t)p + bytes)
+			continue;
+		seen++;
+		wrong += r->phys != physical((void *)r->addr);
+		high += r->phys >> 32 != 0;
+	}
+	ksft_print_msg("%u samples, %u wrong, %u above 4 GiB\n", seen, wrong, high);
+	munmap(p, bytes);
+	munmap(page, 65 * 4096);
+	close(fd);
+	run_on(0);
+	return seen > 200 && !wrong;
+}
+
 /* A CPU with events goes, and comes back */
 static bool survives_hotplug(void)
 {
@@ -371,14 +518,17 @@ int main(int argc, char **argv)
 		run("a device that lies is found out", survives_lies);
 		ksft_finished();
 	}
-	ksft_set_plan(9);
+	ksft_set_plan(12);
 	run("instructions, loads and stores of a loop", counts_a_loop);
 	run("user and kernel mode", filters_modes);
 	run("more events than counters", shares_counters);
 	run("groups that cannot count", refuses_groups);
 	run("events that do not exist", refuses_nonsense);
+	run("generic events", has_generic_events);
+	run("what cannot be left out", leaves_out);
 	run("tasks that exit", outlives_its_task);
 	run("samples", samples_loads);
+	run("physical addresses", knows_physical_addresses);
 	run("a CPU that goes offline", survives_hotplug);
 	run("the device does not lie", device_is_honest);
 	ksft_finished();
