@@ -729,9 +729,53 @@ static int vpmu_register(void)
 	return ret;
 }
 
+/* The first time. Perf cannot be without the PMU again, unless it has refused it. */
+static int vpmu_begin(char *bar, const struct vpmu_device *header, resource_size_t start)
+{
+	int cpu, ret;
+
+	vpmu.header = *header;
+	vpmu.bar = bar;
+	vpmu.start = start;
+	ret = vpmu_register();
+	if (!ret)
+		return 0;
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(&vpmu_cpus, cpu)->reg = NULL;
+	cpumask_clear(&vpmu.cpus);
+	vpmu.bar = NULL;
+	return ret;
+}
+
+static void vpmu_return(void *unused)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+
+	if (!c->reg)
+		return;
+	c->tail = READ_ONCE(c->reg->head);
+	WRITE_ONCE(c->reg->tail, c->tail);
+	if (!c->halted)
+		vpmu_program(c);
+}
+
+/* The device is back. It must be the same one: events and units of CPUs are still there. */
+static int vpmu_rebind(const struct vpmu_device *header, resource_size_t start)
+{
+	if (!vpmu.gone)
+		return -EBUSY;		/* there is one vpmu */
+	if (start != vpmu.start || memcmp(header, &vpmu.header, sizeof(*header)))
+		return -ENODEV;
+	mutex_lock(&vpmu_lock);
+	WRITE_ONCE(vpmu.gone, false);
+	on_each_cpu(vpmu_return, NULL, 1);
+	mutex_unlock(&vpmu_lock);
+	return 0;
+}
+
 static int vpmu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	resource_size_t bytes = pci_resource_len(pdev, 2);
+	resource_size_t start = pci_resource_start(pdev, 2), bytes = pci_resource_len(pdev, 2);
 	struct vpmu_device header = { };
 	char *bar;
 	int ret;
@@ -741,36 +785,50 @@ static int vpmu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return ret;
 	if (bytes < VPMU_UNIT_OFFSET + VPMU_UNIT_STRIDE)
 		return -ENODEV;
-	bar = memremap(pci_resource_start(pdev, 2), bytes, MEMREMAP_WB);
+	bar = memremap(start, bytes, MEMREMAP_WB);
 	if (!bar)
 		return -ENOMEM;
 	vpmu_read_header(&header, bar);
-	/* other software uses ivshmem devices, too; and there is one vpmu */
-	if (vpmu.bar || !vpmu_header_good(&header, bytes)) {
+	/* other software uses ivshmem devices, too */
+	if (!vpmu_header_good(&header, bytes))
+		ret = -ENODEV;
+	else if (vpmu.bar)
+		ret = vpmu_rebind(&header, start);
+	else
+		ret = vpmu_begin(bar, &header, start);
+	if (ret || vpmu.bar != bar)
 		memunmap(bar);
-		return -ENODEV;
-	}
-	vpmu.header = header;
-	vpmu.bar = bar;
-	ret = vpmu_register();
-	if (ret) {
-		WRITE_ONCE(vpmu.gone, true);
+	if (ret)
 		return ret;
-	}
 	pci_info(pdev, "virtual PMU, %u units, rings of %u records\n", header.units,
 		 header.ring_entries);
 	return 0;
 }
 
-static void vpmu_wait(void *unused)
+/* The unit counts for nobody. What it has counted until now is kept. */
+static void vpmu_leave(void *unused)
 {
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+	unsigned int k;
+
+	if (!c->reg)
+		return;
+	vpmu_do(VPMU_STOP);
+	vpmu_update(c);
+	vpmu_drain(c, false);
+	for (k = 0; k < VPMU_COUNTERS; k++)
+		c->reg->event[k] = VPMU_NONE;
+	c->reg->control = 0;
+	vpmu_do(VPMU_PROGRAM);
 }
 
 /* Events stay, and count no more: perf cannot take a PMU away from under them. */
 static void vpmu_remove(struct pci_dev *pdev)
 {
+	mutex_lock(&vpmu_lock);
 	WRITE_ONCE(vpmu.gone, true);
-	on_each_cpu(vpmu_wait, NULL, 1);
+	on_each_cpu(vpmu_leave, NULL, 1);
+	mutex_unlock(&vpmu_lock);
 }
 
 static const struct pci_device_id vpmu_ids[] = {

@@ -15,6 +15,7 @@ struct perf_event_attr;
  * struct vpmu - the device
  * @bar: its memory, NULL without one. Stays mapped when the device goes: events may use it
  * @header: copy of the beginning of @bar, made when the device was found
+ * @start: physical address of @bar
  * @gone: the driver has let go of the device
  * @events: number of events that exist; under vpmu_lock
  * @cpus: CPUs that have a unit
@@ -24,6 +25,7 @@ struct perf_event_attr;
 struct vpmu {
 	char *bar;
 	struct vpmu_device header;
+	resource_size_t start;
 	bool gone;
 	unsigned int events;
 	struct cpumask cpus;

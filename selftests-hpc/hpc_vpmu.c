@@ -10,11 +10,13 @@
  * may be wrong. The kernel says that it noticed, and lives.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include "hpc.h"
 
+#define DRIVER	"/sys/bus/pci/drivers/vpmu/"
 #define CPU1	"/sys/devices/system/cpu/cpu1/online"
 #define ROUNDS	1000000ULL
 #define COUNTERS	6
@@ -446,6 +448,64 @@ static bool knows_physical_addresses(void)
 	return seen > 200 && !wrong;
 }
 
+/* The name of the device that the driver has; empty: none */
+static const char *bound(char *name, size_t size)
+{
+	DIR *driver = opendir(DRIVER);
+	struct dirent *file;
+
+	*name = 0;
+	while (driver && (file = readdir(driver)))
+		if (!strncmp(file->d_name, "0000:", 5))
+			snprintf(name, size, "%.12s", file->d_name);
+	if (driver)
+		closedir(driver);
+	return name;
+}
+
+static bool tell_driver(const char *what, const char *device)
+{
+	char path[128];
+	bool good;
+	int fd;
+
+	snprintf(path, sizeof(path), DRIVER "%s", what);
+	fd = open(path, O_WRONLY);
+	good = fd >= 0 && write(fd, device, strlen(device)) > 0;
+	close(fd);
+	return good;
+}
+
+/* The driver lets go of the device, and takes it again. What has counted before goes on. */
+static bool binds_again(void)
+{
+	struct event e = { .name = "loads", .no_kernel = true, .cpu = -1, .group = -1 };
+	char device[64], none[64];
+	int fd = open_event(&e), other;
+	uint64_t gone;
+	bool good;
+
+	start(fd);
+	loop(ROUNDS);
+	good = *bound(device, sizeof(device)) && tell_driver("unbind", device);
+	gone = count_of(fd).value;
+	loop(ROUNDS);
+	good &= near("gone", gone, ROUNDS, 2) && count_of(fd).value == gone;
+	good &= open_event(&e) == -ENODEV && !*bound(none, sizeof(none));
+	good &= tell_driver("bind", device);
+	loop(ROUNDS);
+	stop(fd);
+	good &= near("back", count_of(fd).value, 2 * ROUNDS, 2);
+	other = open_event(&e);
+	start(other);
+	loop(ROUNDS);
+	stop(other);
+	good &= near("new", count_of(other).value, ROUNDS, 0.5);
+	close(other);
+	close(fd);
+	return good;
+}
+
 /* A CPU with events goes, and comes back */
 static bool survives_hotplug(void)
 {
@@ -518,7 +578,7 @@ int main(int argc, char **argv)
 		run("a device that lies is found out", survives_lies);
 		ksft_finished();
 	}
-	ksft_set_plan(12);
+	ksft_set_plan(13);
 	run("instructions, loads and stores of a loop", counts_a_loop);
 	run("user and kernel mode", filters_modes);
 	run("more events than counters", shares_counters);
@@ -530,6 +590,7 @@ int main(int argc, char **argv)
 	run("samples", samples_loads);
 	run("physical addresses", knows_physical_addresses);
 	run("a CPU that goes offline", survives_hotplug);
+	run("a device that is unbound, and bound", binds_again);
 	run("the device does not lie", device_is_honest);
 	ksft_finished();
 }
