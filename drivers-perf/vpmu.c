@@ -88,6 +88,10 @@ static __always_inline void vpmu_do(const unsigned int nr)
 #define VPMU_REMOTE		((u64)PERF_MEM_REMOTE_REMOTE << PERF_MEM_REMOTE_SHIFT | \
 				 (u64)PERF_MEM_HOPS_2 << PERF_MEM_HOPS_SHIFT)
 
+#define VPMU_NOT_AN_ACCESS	((u64)PERF_MEM_OP_NA << PERF_MEM_OP_SHIFT | \
+				 (u64)PERF_MEM_LVL_NA << PERF_MEM_LVL_SHIFT | \
+				 (u64)PERF_MEM_LVLNUM_NA << PERF_MEM_LVLNUM_SHIFT)
+
 static const u64 vpmu_sources[VPMU_SOURCES] = {
 	[VPMU_LOCAL_L2]		= VPMU_LEVEL(L2) | VPMU_NUMBER(L2),
 	[VPMU_LOCAL_L3]		= VPMU_LEVEL(L3) | VPMU_NUMBER(L3),
@@ -100,14 +104,15 @@ static const u64 vpmu_sources[VPMU_SOURCES] = {
 static u64 vpmu_data_source(const struct vpmu_record *r)
 {
 	u64 op = r->flags & VPMU_RECORD_STORE ? PERF_MEM_OP_STORE : PERF_MEM_OP_LOAD;
-	u64 level = (u64)PERF_MEM_LVL_NA << PERF_MEM_LVL_SHIFT |
-		    (u64)PERF_MEM_LVLNUM_NA << PERF_MEM_LVLNUM_SHIFT;
+	u64 snoop = r->flags & VPMU_RECORD_MODIFIED ? PERF_MEM_SNOOP_HITM :
+		    r->source == VPMU_REMOTE_L2 || r->source == VPMU_REMOTE_L3 ?
+		    PERF_MEM_SNOOP_HIT : PERF_MEM_SNOOP_NONE;
 
 	if (!r->addr)
-		op = PERF_MEM_OP_NA;
-	if (r->source < VPMU_SOURCES)
-		level = vpmu_sources[r->source];
-	return op << PERF_MEM_OP_SHIFT | level;
+		return VPMU_NOT_AN_ACCESS;
+	return op << PERF_MEM_OP_SHIFT | snoop << PERF_MEM_SNOOP_SHIFT |
+	       (r->source < VPMU_SOURCES ? vpmu_sources[r->source] :
+					   VPMU_LEVEL(L1) | VPMU_NUMBER(L1));
 }
 
 static bool vpmu_in_kernel(u64 address)
@@ -115,7 +120,11 @@ static bool vpmu_in_kernel(u64 address)
 	return address >> 63;
 }
 
-/* The registers when the event happened are not known, but those that user space has. */
+/*
+ * The registers when the event happened are not known, but those that user space has. Without a
+ * stack there are no callers: an unwinder that is told that these are registers stops here, and
+ * does not show who drains the ring.
+ */
 static void vpmu_set_regs(struct pt_regs *regs, const struct vpmu_record *r)
 {
 	bool kernel = vpmu_in_kernel(r->ip);
@@ -125,6 +134,7 @@ static void vpmu_set_regs(struct pt_regs *regs, const struct vpmu_record *r)
 	else
 		memset(regs, 0, sizeof(*regs));
 	regs->ip = r->ip;
+	regs->flags |= X86_EFLAGS_FIXED;
 	regs->cs = kernel ? __KERNEL_CS : __USER_CS;
 }
 

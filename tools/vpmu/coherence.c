@@ -36,6 +36,13 @@ static void drop(struct vpmu_line *line)
 	*line = (struct vpmu_line){ 0 };
 }
 
+/* Has an L1D modified @l2's line? */
+static bool modified_above(struct vpmu_machine *m, const struct vpmu_line *l2, uint64_t number)
+{
+	return l2->owned && vpmu_cache_peek(&m->cpu[__builtin_ctz(l2->data)].l1d, number)->state ==
+			    VPMU_MODIFIED;
+}
+
 /* The L1D that owns @l2's line may only read it from now on. */
 static void disown(struct vpmu_machine *m, struct vpmu_line *l2, uint64_t number)
 {
@@ -116,10 +123,15 @@ static struct vpmu_line *put_l2(struct vpmu_machine *m, struct vpmu_cpu *c, uint
 	return line;
 }
 
-/* The L2s and L3s in @others keep the line for reading, or lose it to a store. */
-static void settle(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number, uint64_t others,
+/*
+ * The L2s and L3s in @others keep the line for reading, or lose it to a store. Return: had one of
+ * them modified it?
+ */
+static bool settle(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number, uint64_t others,
 		   bool store)
 {
+	bool modified = false;
+
 	for (; others; others &= others - 1) {
 		unsigned int i = __builtin_ctzll(others);
 		bool is_l2 = i < L3_BITS;
@@ -129,16 +141,19 @@ static void settle(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number, 
 		if (store) {
 			if (is_l2)
 				drop_above(m, line, number, UINT32_MAX, UINT32_MAX, true);
+			modified |= line->dirty;
 			m->directory[number] &= ~(1ULL << i);
 			drop(line);
 			continue;
 		}
 		if (is_l2)
 			disown(m, line, number);
+		modified |= line->dirty;
 		if (line->dirty)
 			vpmu_count(c, VPMU_WRITEBACK, 1);
 		line->dirty = false;
 	}
+	return modified;
 }
 
 static enum vpmu_source source_of(const struct vpmu_machine *m, const struct vpmu_cpu *c,
@@ -171,9 +186,9 @@ static unsigned int latency_of(struct vpmu_machine *m, struct vpmu_cpu *c, uint6
 	return m->g.prefetch_hit + latency[source] - latency[VPMU_LOCAL_MEMORY];
 }
 
-/* Bring a line into the L2 of @c. Return: its entry there */
+/* Bring a line into the L2 of @c. @modified: elsewhere. Return: its entry there */
 static struct vpmu_line *fetch(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number,
-			       bool store)
+			       bool store, bool *modified)
 {
 	struct vpmu_cache *l2 = &m->l2[c->l2], *l3 = &m->l3[c->chip];
 	struct vpmu_line *line = vpmu_cache_find(l2, number), *victim;
@@ -185,7 +200,7 @@ static struct vpmu_line *fetch(struct vpmu_machine *m, struct vpmu_cpu *c, uint6
 		drop(victim);
 		m->directory[number] &= ~l3_bit(c->chip);
 	}
-	settle(m, c, number, m->directory[number] & ~l2_bit(c), store);
+	*modified = settle(m, c, number, m->directory[number] & ~l2_bit(c), store);
 	if (!line)
 		line = put_l2(m, c, number, dirty);
 	vpmu_cache_use(l2, line);
@@ -219,8 +234,9 @@ unsigned int vpmu_upgrade(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t n
 			  struct vpmu_line *line)
 {
 	uint64_t away = m->directory[number] & ~chip_bits(m, c->chip);
+	bool modified;
 
-	own(m, c, fetch(m, c, number, true), number);
+	own(m, c, fetch(m, c, number, true, &modified), number);
 	line->state = VPMU_MODIFIED;
 	vpmu_cache_use(&c->l1d, line);
 	return permission(m, c, away);
@@ -250,20 +266,21 @@ static struct vpmu_line *make_room(struct vpmu_machine *m, struct vpmu_cpu *c,
  * @c: who
  * @number: of the line
  * @store: or a load
- * @source: where it was
+ * @miss: result: where it was, and whether it was modified there
  *
  * Return: the stall, cycles.
  */
 unsigned int vpmu_data_miss(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number,
-			    bool store, enum vpmu_source *source)
+			    bool store, struct vpmu_miss *miss)
 {
 	uint64_t away = m->directory[number] & ~chip_bits(m, c->chip);
 	unsigned int cycles;
 	struct vpmu_line *l2, *line;
 
-	*source = source_of(m, c, number);
-	cycles = latency_of(m, c, number, *source);
-	l2 = fetch(m, c, number, store);
+	miss->source = source_of(m, c, number);
+	cycles = latency_of(m, c, number, miss->source);
+	l2 = fetch(m, c, number, store, &miss->modified);
+	miss->modified |= modified_above(m, l2, number);
 	line = make_room(m, c, &c->l1d, number);
 	*line = (struct vpmu_line){ .key = number + 1 };
 	if (store) {
@@ -278,11 +295,11 @@ unsigned int vpmu_data_miss(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t
 	vpmu_cache_use(&c->l1d, line);
 
 	vpmu_count(c, VPMU_L1D_MISS, 1);
-	vpmu_count(c, VPMU_D_SRC + *source, 1);
-	vpmu_count(c, VPMU_STALL_D_SRC + *source, cycles);
+	vpmu_count(c, VPMU_D_SRC + miss->source, 1);
+	vpmu_count(c, VPMU_STALL_D_SRC + miss->source, cycles);
 	vpmu_wait(c, VPMU_STALL_D, cycles);
 	/* data from another chip bring permission with them */
-	if (store && away && *source <= VPMU_LOCAL_L3)
+	if (store && away && miss->source <= VPMU_LOCAL_L3)
 		cycles += permission(m, c, away);
 	return cycles;
 }
@@ -297,8 +314,10 @@ void vpmu_code_miss(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number)
 {
 	enum vpmu_source source = source_of(m, c, number);
 	unsigned int cycles = latency_of(m, c, number, source);
-	struct vpmu_line *l2 = fetch(m, c, number, false), *line;
+	struct vpmu_line *l2, *line;
+	bool modified;
 
+	l2 = fetch(m, c, number, false, &modified);
 	disown(m, l2, number);
 	line = make_room(m, c, &c->l1i, number);
 	*line = (struct vpmu_line){ .key = number + 1 };

@@ -8,7 +8,7 @@
 unsigned int vpmu_upgrade(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number,
 			  struct vpmu_line *line);
 unsigned int vpmu_data_miss(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number,
-			    bool store, enum vpmu_source *source);
+			    bool store, struct vpmu_miss *miss);
 void vpmu_code_miss(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t number);
 
 int vpmu_controllers_init(struct vpmu_machine *m);

@@ -260,13 +260,13 @@ static unsigned int translate(struct vpmu_machine *m, struct vpmu_cpu *c, uint64
 	return cycles;
 }
 
-/* An access to one line. Return: its stall, and the source if that is more than *worst */
+/* An access to one line. Return: its stall, and in @miss the source if that is more than *worst */
 static unsigned int access_line(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t paddr,
-				bool store, unsigned int *worst, uint8_t *source)
+				bool store, unsigned int *worst, struct vpmu_miss *miss)
 {
 	uint64_t number = paddr >> m->line_shift;
 	struct vpmu_line *line;
-	enum vpmu_source from;
+	struct vpmu_miss from;
 	unsigned int cycles;
 
 	if (paddr >= m->g.memory)
@@ -282,7 +282,8 @@ static unsigned int access_line(struct vpmu_machine *m, struct vpmu_cpu *c, uint
 	cycles = vpmu_data_miss(m, c, number, store, &from);
 	if (cycles > *worst) {
 		*worst = cycles;
-		*source = from;
+		miss->source = from.source;
+		miss->modified = from.modified;
 	}
 	return cycles;
 }
@@ -315,9 +316,9 @@ unsigned int vpmu_access(struct vpmu_machine *m, unsigned int cpu, uint64_t vadd
 	if (!(flags & VPMU_REST))
 		vpmu_count(c, store ? VPMU_STORES : VPMU_LOADS, 1);
 	miss->latency = translate(m, c, vaddr, paddr);
-	miss->latency += access_line(m, c, paddr, store, &worst, &miss->source);
+	miss->latency += access_line(m, c, paddr, store, &worst, miss);
 	if (two)
-		miss->latency += access_line(m, c, end, store, &worst, &miss->source);
+		miss->latency += access_line(m, c, end, store, &worst, miss);
 	if (two || (flags & VPMU_REST))
 		miss->latency += vpmu_wait(c, VPMU_STALL_LSU, m->g.split);
 	return miss->latency;

@@ -203,11 +203,14 @@ struct vpmu_block {
  * @latency: its stall, cycles
  * @source: enum vpmu_source, VPMU_NO_SOURCE when it did not miss L1D. Of the two halves
  *	of an access to two lines the slower one counts.
+ * @modified: the line was modified where it was: in an L1D of another CPU, in an L2 that is
+ *	not this CPU's, or in the L3 of another chip
  */
 struct vpmu_miss {
 	uint64_t paddr;
 	uint32_t latency;
 	uint8_t source;
+	bool modified;
 };
 
 /* Flags of vpmu_access() */

@@ -155,7 +155,8 @@ static void append(struct unit *u, const struct vpmu_sample *s)
 		.latency = miss->latency < UINT16_MAX ? miss->latency : UINT16_MAX,
 		.source = miss->source, .counter = s->counter,
 		.flags = (s->where.store ? VPMU_RECORD_STORE : 0) |
-			 (s->kernel ? VPMU_RECORD_KERNEL : 0) | (known ? VPMU_RECORD_PHYS : 0),
+			 (s->kernel ? VPMU_RECORD_KERNEL : 0) | (known ? VPMU_RECORD_PHYS : 0) |
+			 (miss->modified ? VPMU_RECORD_MODIFIED : 0),
 	};
 	__atomic_store_n(&u->reg->head, ++u->head, __ATOMIC_RELEASE);
 	if (fuzz)

@@ -43,6 +43,7 @@ static struct naive {
 	uint8_t predictor[CPUS][64];
 	unsigned int kernel[CPUS];
 	uint64_t count[CPUS][2][VPMU_EVENTS];
+	bool modified;				/* what missed last, by somebody else */
 } N;
 
 static int at(struct table *t, uint64_t n)
@@ -246,6 +247,20 @@ static void naive_permission(unsigned int cpu, bool away)
 	naive_stall(cpu, VPMU_STALL_LSU, away ? N.g.upgrade_remote : N.g.upgrade_local);
 }
 
+static bool naive_modified(unsigned int cpu, uint64_t n)
+{
+	unsigned int i;
+	bool found = false;
+
+	for (i = 0; i < N.g.cpus; i++)
+		found |= i != cpu && N.right[n][i] == 'M';
+	for (i = 0; i < N.nr_l2; i++)
+		found |= i != l2_of(cpu) && N.dirty2[n][i];
+	for (i = 0; i < N.g.chips; i++)
+		found |= i != chip_of(cpu) && N.dirty3[n][i];
+	return found;
+}
+
 static void naive_data(unsigned int cpu, uint64_t n, bool store)
 {
 	bool away = in_l2s(n, chip_of(cpu), true) || in_l3s(n, chip_of(cpu), true);
@@ -258,6 +273,7 @@ static void naive_data(unsigned int cpu, uint64_t n, bool store)
 		*right = store ? 'M' : *right;
 		return;
 	}
+	N.modified = naive_modified(cpu, n);
 	naive_others(cpu, n, store);
 	naive_fill_l2(cpu, n);
 	if (*right) {
@@ -432,6 +448,7 @@ static void check_machine(const struct vpmu_machine *m)
 
 static struct vpmu_machine *m;
 static uint64_t frame[CPUS][32];	/* the page table of each CPU */
+static unsigned long modified[VPMU_SOURCES];	/* misses of lines that others had modified */
 static unsigned int seed;
 
 static unsigned int below(unsigned int n)
@@ -469,6 +486,11 @@ static void both_access(unsigned int cpu, unsigned int page, unsigned int offset
 	if (!vpmu_hit_l1(m, cpu, vaddr, size, store)) {
 		stall = vpmu_access(m, cpu, vaddr, paddr, size - rest, store, &miss);
 		assert_int_equal(stall, miss.latency);
+		if (!rest && miss.source != VPMU_NO_SOURCE &&
+		    paddr / N.g.line == (paddr + size - 1) / N.g.line) {
+			assert_int_equal(miss.modified, N.modified);
+			modified[miss.source] += miss.modified;
+		}
 		if (rest)
 			stall += vpmu_access(m, cpu, vaddr + size - rest,
 					     frame[cpu][page + 1] * PAGE, rest,
@@ -622,6 +644,7 @@ static void test_against_naive(void **state)
 	for (e = 0; e < VPMU_SOURCES; e++) {
 		assert_true(seen[VPMU_D_SRC + e] > 1000);
 		assert_true(seen[VPMU_I_SRC + e] > 100);
+		assert_true(e >= VPMU_LOCAL_MEMORY ? !modified[e] : modified[e] > 100);
 	}
 }
 
