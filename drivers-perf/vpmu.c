@@ -33,8 +33,6 @@
 #include <linux/pci.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
-#include <linux/sched/task_stack.h>
-#include <asm/ptrace.h>
 #include "vpmu.h"
 
 #define VPMU_DRAIN_NS	(250 * NSEC_PER_USEC)
@@ -45,6 +43,7 @@
  * struct vpmu_cpu - a CPU and its unit
  * @reg: registers of the unit, NULL when the CPU has none
  * @ring: records of the unit
+ * @callers: return addresses of each record; NULL: the device has none
  * @tail: first record that was not drained
  * @halted: perf has disabled the PMU on this CPU
  * @events: who has which counter
@@ -55,6 +54,7 @@
 struct vpmu_cpu {
 	struct vpmu_unit *reg;
 	const struct vpmu_record *ring;
+	const u64 (*callers)[VPMU_CALLERS];
 	u32 tail;
 	bool halted;
 	struct perf_event *events[VPMU_COUNTERS];
@@ -69,11 +69,6 @@ static DEFINE_MUTEX(vpmu_lock);
 
 struct vpmu vpmu;
 
-static void vpmu_lie(void)
-{
-	atomic64_inc(&vpmu.lies);
-}
-
 /* Commands are instructions, which do nothing on a CPU without the device. */
 static __always_inline void vpmu_do(const unsigned int nr)
 {
@@ -81,93 +76,6 @@ static __always_inline void vpmu_do(const unsigned int nr)
 }
 
 /* Samples */
-
-#define VPMU_LEVEL(level)	((u64)(PERF_MEM_LVL_HIT | PERF_MEM_LVL_##level) << \
-				 PERF_MEM_LVL_SHIFT)
-#define VPMU_NUMBER(level)	((u64)PERF_MEM_LVLNUM_##level << PERF_MEM_LVLNUM_SHIFT)
-#define VPMU_REMOTE		((u64)PERF_MEM_REMOTE_REMOTE << PERF_MEM_REMOTE_SHIFT | \
-				 (u64)PERF_MEM_HOPS_2 << PERF_MEM_HOPS_SHIFT)
-
-#define VPMU_NOT_AN_ACCESS	((u64)PERF_MEM_OP_NA << PERF_MEM_OP_SHIFT | \
-				 (u64)PERF_MEM_LVL_NA << PERF_MEM_LVL_SHIFT | \
-				 (u64)PERF_MEM_LVLNUM_NA << PERF_MEM_LVLNUM_SHIFT)
-
-static const u64 vpmu_sources[VPMU_SOURCES] = {
-	[VPMU_LOCAL_L2]		= VPMU_LEVEL(L2) | VPMU_NUMBER(L2),
-	[VPMU_LOCAL_L3]		= VPMU_LEVEL(L3) | VPMU_NUMBER(L3),
-	[VPMU_REMOTE_L2]	= VPMU_LEVEL(REM_CCE1) | VPMU_NUMBER(L2) | VPMU_REMOTE,
-	[VPMU_REMOTE_L3]	= VPMU_LEVEL(REM_CCE1) | VPMU_NUMBER(L3) | VPMU_REMOTE,
-	[VPMU_LOCAL_MEMORY]	= VPMU_LEVEL(LOC_RAM) | VPMU_NUMBER(RAM),
-	[VPMU_REMOTE_MEMORY]	= VPMU_LEVEL(REM_RAM1) | VPMU_NUMBER(RAM) | VPMU_REMOTE,
-};
-
-static u64 vpmu_data_source(const struct vpmu_record *r)
-{
-	u64 op = r->flags & VPMU_RECORD_STORE ? PERF_MEM_OP_STORE : PERF_MEM_OP_LOAD;
-	u64 snoop = r->flags & VPMU_RECORD_MODIFIED ? PERF_MEM_SNOOP_HITM :
-		    r->source == VPMU_REMOTE_L2 || r->source == VPMU_REMOTE_L3 ?
-		    PERF_MEM_SNOOP_HIT : PERF_MEM_SNOOP_NONE;
-
-	if (!r->addr)
-		return VPMU_NOT_AN_ACCESS;
-	return op << PERF_MEM_OP_SHIFT | snoop << PERF_MEM_SNOOP_SHIFT |
-	       (r->source < VPMU_SOURCES ? vpmu_sources[r->source] :
-					   VPMU_LEVEL(L1) | VPMU_NUMBER(L1));
-}
-
-static bool vpmu_in_kernel(u64 address)
-{
-	return address >> 63;
-}
-
-/*
- * The registers when the event happened are not known, but those that user space has. Without a
- * stack there are no callers: an unwinder that is told that these are registers stops here, and
- * does not show who drains the ring.
- */
-static void vpmu_set_regs(struct pt_regs *regs, const struct vpmu_record *r)
-{
-	bool kernel = vpmu_in_kernel(r->ip);
-
-	if (!kernel && current->mm)
-		*regs = *task_pt_regs(current);
-	else
-		memset(regs, 0, sizeof(*regs));
-	regs->ip = r->ip;
-	regs->flags |= X86_EFLAGS_FIXED;
-	regs->cs = kernel ? __KERNEL_CS : __USER_CS;
-}
-
-/*
- * Deliver a sample. As intel/ds.c does, only the last of a burst counts as an interrupt, or
- * perf would take a burst for a storm of them and throttle the event. @burst is the number of
- * samples in the burst that it ends, 0: it ends none. Perf compares the last period with the time
- * since the last interrupt, to reach a frequency, so tell it all that passed.
- */
-static void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, u32 burst)
-{
-	perf_overflow_handler_t handler = READ_ONCE(event->overflow_handler);
-	struct perf_sample_data data;
-	struct pt_regs regs;
-
-	perf_sample_data_init(&data, r->addr, event->hw.last_period);
-	data.data_src.val = vpmu_data_source(r);
-	data.weight.full = r->latency;
-	data.sample_flags |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_TYPE;
-	/* else perf asks the page tables */
-	if (r->flags & VPMU_RECORD_PHYS) {
-		data.phys_addr = r->phys;
-		data.sample_flags |= PERF_SAMPLE_PHYS_ADDR;
-	}
-	vpmu_set_regs(&regs, r);
-	if (!burst) {
-		handler(event, &data, &regs);
-		return;
-	}
-	event->hw.last_period *= burst;
-	if (perf_event_overflow(event, &data, &regs))
-		event->hw.state |= PERF_HES_STOPPED;
-}
 
 /* The event a record belongs to, NULL if the record cannot be or is of another task. */
 static struct perf_event *vpmu_owner(struct vpmu_cpu *c, struct vpmu_record *r)
@@ -199,6 +107,7 @@ static void vpmu_drain(struct vpmu_cpu *c, bool interrupt)
 {
 	struct perf_event *last[VPMU_COUNTERS] = { }, *event;
 	struct vpmu_record kept[VPMU_COUNTERS], r;
+	const u64 *callers[VPMU_COUNTERS] = { };
 	u32 burst[VPMU_COUNTERS] = { };
 	u32 head, mask = vpmu.header.ring_entries - 1;
 	unsigned int k;
@@ -217,15 +126,16 @@ static void vpmu_drain(struct vpmu_cpu *c, bool interrupt)
 		if (!event)
 			continue;
 		if (burst[r.counter]++)
-			vpmu_deliver(event, &kept[r.counter], 0);
+			vpmu_deliver(event, &kept[r.counter], callers[r.counter], 0);
 		last[r.counter] = event;
 		kept[r.counter] = r;
+		callers[r.counter] = c->callers ? c->callers[c->tail & mask] : NULL;
 	}
-	/* pairs with the device: the slots may be written again */
-	smp_store_release(&c->reg->tail, c->tail);
 	for (k = 0; k < VPMU_COUNTERS; k++)
 		if (last[k])
-			vpmu_deliver(last[k], &kept[k], interrupt ? burst[k] : 0);
+			vpmu_deliver(last[k], &kept[k], callers[k], interrupt ? burst[k] : 0);
+	/* pairs with the device: the slots may be written again */
+	smp_store_release(&c->reg->tail, c->tail);
 }
 
 /* Counters */
@@ -624,6 +534,13 @@ static bool vpmu_taken(const struct vpmu_unit *reg)
 	return false;
 }
 
+/* Those of unit @nr lie behind all rings. */
+static u64 vpmu_callers_offset(const struct vpmu_device *d, u32 nr)
+{
+	return d->ring_offset + d->units * d->ring_stride +
+	       (u64)nr * d->ring_entries * VPMU_CALLERS * sizeof(u64);
+}
+
 /* Use unit @nr for this CPU, unless there is no such unit or another CPU has it. */
 static void vpmu_claim(struct vpmu_cpu *c, u32 nr)
 {
@@ -638,6 +555,7 @@ static void vpmu_claim(struct vpmu_cpu *c, u32 nr)
 	}
 	c->reg = reg;
 	c->ring = (void *)(vpmu.bar + d->ring_offset + nr * d->ring_stride);
+	c->callers = d->callers ? (void *)(vpmu.bar + vpmu_callers_offset(d, nr)) : NULL;
 	c->tail = READ_ONCE(reg->head);
 	WRITE_ONCE(reg->tail, c->tail);
 	cpumask_set_cpu(smp_processor_id(), &vpmu.cpus);
@@ -694,6 +612,7 @@ static void vpmu_read_header(struct vpmu_device *d, const char *bar)
 	d->ring_entries = READ_ONCE(device->ring_entries);
 	d->ring_offset = READ_ONCE(device->ring_offset);
 	d->ring_stride = READ_ONCE(device->ring_stride);
+	d->callers = READ_ONCE(device->callers);
 	d->line_bytes = READ_ONCE(device->line_bytes);
 	d->l1d_kb = READ_ONCE(device->l1d_kb);
 	d->l1i_kb = READ_ONCE(device->l1i_kb);
@@ -717,7 +636,9 @@ static bool vpmu_header_good(const struct vpmu_device *d, u64 bytes)
 	       d->ring_stride >= d->ring_entries * sizeof(struct vpmu_record) &&
 	       d->ring_stride <= bytes && d->ring_offset <= bytes &&
 	       d->ring_offset >= VPMU_UNIT_OFFSET + d->units * VPMU_UNIT_STRIDE &&
-	       d->ring_offset + d->units * d->ring_stride <= bytes;
+	       d->ring_offset + d->units * d->ring_stride <= bytes &&
+	       (!d->callers || (d->callers == VPMU_CALLERS &&
+				vpmu_callers_offset(d, d->units) <= bytes));
 }
 
 static int vpmu_register(void)

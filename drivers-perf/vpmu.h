@@ -9,6 +9,7 @@
 #include <uapi/linux/vpmu.h>
 
 struct attribute_group;
+struct perf_event;
 struct perf_event_attr;
 
 /**
@@ -34,6 +35,17 @@ struct vpmu {
 
 extern struct vpmu vpmu;
 
+/* The device said what cannot be. */
+static inline void vpmu_lie(void)
+{
+	atomic64_inc(&vpmu.lies);
+}
+
+static inline bool vpmu_in_kernel(u64 address)
+{
+	return address >> 63;
+}
+
 /**
  * struct vpmu_choice - what an event counts
  * @event: enum vpmu_event
@@ -46,6 +58,8 @@ struct vpmu_choice {
 
 extern const struct attribute_group *vpmu_groups[];
 
+void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, const u64 *callers,
+		  u32 burst);
 u64 vpmu_lost(void);
 int vpmu_generic(const struct perf_event_attr *attr, struct vpmu_choice *choice);
 

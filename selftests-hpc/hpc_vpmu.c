@@ -506,6 +506,61 @@ static bool binds_again(void)
 	return good;
 }
 
+static uint64_t kernel_symbol(const char *name)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	unsigned long long address, found = 0;
+	char line[256], symbol[128];
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%llx %*c %127s", &address, symbol) == 2 && !strcmp(symbol, name))
+			found = address;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Samples in the kernel, while system calls are made: who has called is known. */
+static bool knows_callers(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = number(PMU "type", ""), .exclude_user = 1,
+		.config = number(PMU "events/insns", "event="), .sample_period = 1000,
+		.sample_type = PERF_SAMPLE_CALLCHAIN, .disabled = 1,
+	};
+	struct chain {
+		struct perf_event_header header;
+		uint64_t nr, ip[];
+	} *r;
+	uint64_t at, i, entry = kernel_symbol("do_syscall_64");
+	struct perf_event_mmap_page *page;
+	unsigned int seen = 0, known = 0;
+	int fd;
+
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	page = mmap(NULL, 65 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED || !entry)
+		return false;
+	start(fd);
+	for (i = 0; i < 500; i++)
+		access("/proc/self/status", R_OK);
+	stop(fd);
+	for (at = 0; at < page->data_head; at += r->header.size) {
+		r = (void *)((char *)page + page->data_offset + at);
+		if (r->header.type != PERF_RECORD_SAMPLE)
+			continue;
+		seen++;
+		for (i = 2; i < r->nr && r->ip[i] - entry > 0x400; i++)
+			;
+		known += i < r->nr;
+	}
+	ksft_print_msg("%u samples, %u below do_syscall_64\n", seen, known);
+	munmap(page, 65 * 4096);
+	close(fd);
+	/* the others are of the way into the kernel and out, and of interrupts */
+	return seen > 50 && known > seen / 2;
+}
+
 /* A CPU with events goes, and comes back */
 static bool survives_hotplug(void)
 {
@@ -557,6 +612,7 @@ static bool survives_lies(void)
 		counts_a_loop();
 		filters_modes();
 		samples_loads();
+		knows_callers();
 	}
 	survives_hotplug();
 	return !device_is_honest();
@@ -578,7 +634,7 @@ int main(int argc, char **argv)
 		run("a device that lies is found out", survives_lies);
 		ksft_finished();
 	}
-	ksft_set_plan(13);
+	ksft_set_plan(14);
 	run("instructions, loads and stores of a loop", counts_a_loop);
 	run("user and kernel mode", filters_modes);
 	run("more events than counters", shares_counters);
@@ -589,6 +645,7 @@ int main(int argc, char **argv)
 	run("tasks that exit", outlives_its_task);
 	run("samples", samples_loads);
 	run("physical addresses", knows_physical_addresses);
+	run("callers in the kernel", knows_callers);
 	run("a CPU that goes offline", survives_hotplug);
 	run("a device that is unbound, and bound", binds_again);
 	run("the device does not lie", device_is_honest);

@@ -22,6 +22,8 @@ struct qemu_plugin_insn {
 	qemu_plugin_mem_cb mem;
 	qemu_plugin_exec_cb exec;
 	void *data, *exec_data;
+	qemu_plugin_mem_cb then;	/* the second one for its accesses */
+	void *then_data;
 };
 
 struct qemu_plugin_tb {
@@ -69,6 +71,11 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin
 {
 	assert_int_equal(flags, QEMU_PLUGIN_CB_NO_REGS);
 	assert_int_equal(rw, QEMU_PLUGIN_MEM_RW);
+	if (insn->mem) {
+		insn->then = cb;
+		insn->then_data = data;
+		return;
+	}
 	insn->mem = cb;
 	insn->data = data;
 }

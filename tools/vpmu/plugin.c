@@ -25,6 +25,7 @@
 #include <linux/vpmu.h>
 
 #include "../vpath/qemu-plugin-api.h"
+#include "callers.h"
 #include "clock.h"
 #include "counters.h"
 #include "machine.h"
@@ -54,19 +55,22 @@ EXPORT int qemu_plugin_version = QEMU_API;
 /**
  * struct unit - of one virtual CPU
  * @on: looks at what the CPU does
+ * @calls: executes a call
  * @context: for records
  * @reg: its registers
  * @ring: its ring
+ * @callers: those of each record
  * @head: the next record's place
  * @lost: records that found no room
  * @turn_cycles: cycles of the CPU when its turn began
  * @turn_insns: its instructions then
  */
 struct unit {
-	bool on;
+	bool on, calls;
 	uint32_t context;
 	struct vpmu_unit *reg;
 	struct vpmu_record *ring;
+	uint64_t (*callers)[VPMU_CALLERS];
 	uint32_t head;
 	uint64_t lost;
 	uint64_t turn_cycles, turn_insns;
@@ -86,6 +90,7 @@ static struct unit units[VPMU_MAX_CPUS];
 static struct vpmu_geometry geometry;
 static struct vpmu_machine *machine;
 static struct vpmu_counters *counters;
+static struct vpmu_callers *callers;
 static struct vpmu_device *device;
 static uint32_t ring_entries = 4096;
 static uint64_t node_bytes;
@@ -139,6 +144,13 @@ static uint64_t guest_address(uint64_t ram)
 	return geometry.memory < LOW_MOST || ram < LOW ? ram : HIGH + ram - LOW;
 }
 
+static uint32_t find_callers(struct unit *u, const struct vpmu_sample *s)
+{
+	uint64_t *to = u->callers[u->head & (ring_entries - 1)];
+
+	return s->kernel ? vpmu_callers(callers, s->cpu, to, VPMU_CALLERS) : 0;
+}
+
 static void append(struct unit *u, const struct vpmu_sample *s)
 {
 	uint32_t fill = u->head - __atomic_load_n(&u->reg->tail, __ATOMIC_ACQUIRE);
@@ -157,6 +169,7 @@ static void append(struct unit *u, const struct vpmu_sample *s)
 		.flags = (s->where.store ? VPMU_RECORD_STORE : 0) |
 			 (s->kernel ? VPMU_RECORD_KERNEL : 0) | (known ? VPMU_RECORD_PHYS : 0) |
 			 (miss->modified ? VPMU_RECORD_MODIFIED : 0),
+		.callers = find_callers(u, s),
 	};
 	__atomic_store_n(&u->reg->head, ++u->head, __ATOMIC_RELEASE);
 	if (fuzz)
@@ -206,6 +219,8 @@ static void on_block(unsigned int vcpu, void *data)
 		return;
 	if (machine->cpu[vcpu].kernel != block->kernel)
 		vpmu_mode(machine, vcpu, block->kernel);
+	if (block->kernel)
+		vpmu_resumed(callers, vcpu, block->b.vaddr);
 	vpmu_execute(machine, vcpu, &block->b);
 	if (vpmu_pending(machine, vcpu))
 		overflow(vcpu, &(struct vpmu_where){
@@ -257,6 +272,34 @@ static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t va
 	else if (vpmu_pending(machine, vcpu))
 		overflow(vcpu, &(struct vpmu_where){ .ip = (uintptr_t)ip, .addr = vaddr,
 			 .store = store, .miss.source = VPMU_NO_SOURCE });
+}
+
+/*
+ * Calls of the kernel, and its returns: the access to the return address tells where it lies.
+ * QEMU 7.2 tells what an interrupt stores as if the instruction before it did.
+ */
+
+static void before_call(unsigned int vcpu, void *unused)
+{
+	(void)unused;
+	units[vcpu].calls = true;
+}
+
+static void on_call(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *end)
+{
+	struct unit *u = &units[vcpu];
+
+	if (!u->on || !u->calls || !qemu_plugin_mem_is_store(info))
+		return;
+	u->calls = false;
+	vpmu_called(callers, vcpu, vaddr, (uintptr_t)end);
+}
+
+static void on_return(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *unused)
+{
+	(void)unused;
+	if (units[vcpu].on && !qemu_plugin_mem_is_store(info))
+		vpmu_returned(callers, vcpu, vaddr);
 }
 
 /* A new address space, or other pages in it */
@@ -320,6 +363,7 @@ static void reset(void)
 
 	vpmu_machine_reset(machine);
 	vpmu_counters_reset(counters);
+	vpmu_callers_reset(callers);
 	for (i = 0; i < geometry.cpus; i++) {
 		units[i].on = false;
 		units[i].turn_cycles = 0;
@@ -439,6 +483,18 @@ static bool is_conditional(const uint8_t *b)
 	       (*b & 0xfc) == 0xe0;
 }
 
+/* e8: call, ff /2: call through a register or memory */
+static bool is_call(const uint8_t *b)
+{
+	b += (*b & 0xf0) == 0x40;
+	return *b == 0xe8 || (*b == 0xff && (b[1] >> 3 & 7) == 2);
+}
+
+static bool is_return(const uint8_t *b)
+{
+	return *b == 0xc3 || *b == 0xc2;
+}
+
 /* Static costs, as far as the first bytes tell them */
 static void add_costs(struct vpmu_block *block, const uint8_t *b)
 {
@@ -496,6 +552,15 @@ static void translate_insn(struct block *block, struct qemu_plugin_insn *insn)
 						       NULL);
 	qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
 					 QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)ip);
+	if (block->kernel && is_call(bytes)) {
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, before_call, QEMU_PLUGIN_CB_NO_REGS,
+						       NULL);
+		qemu_plugin_register_vcpu_mem_cb(insn, on_call, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)(ip + size));
+	}
+	if (block->kernel && is_return(bytes))
+		qemu_plugin_register_vcpu_mem_cb(insn, on_return, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, NULL);
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -525,7 +590,8 @@ static int complain(const char *what, int error)
 static void *map_bar(int fd)
 {
 	size_t want = VPMU_UNIT_OFFSET + (size_t)geometry.cpus * VPMU_UNIT_STRIDE +
-		      (size_t)geometry.cpus * ring_entries * sizeof(struct vpmu_record);
+		      (size_t)geometry.cpus * ring_entries *
+		      (sizeof(struct vpmu_record) + VPMU_CALLERS * sizeof(uint64_t));
 	struct stat st;
 	void *bar;
 
@@ -540,11 +606,13 @@ static void *map_bar(int fd)
 static void start_device(char *bar)
 {
 	char *rings = bar + VPMU_UNIT_OFFSET + geometry.cpus * VPMU_UNIT_STRIDE;
+	struct vpmu_record *end = (struct vpmu_record *)rings + (size_t)geometry.cpus * ring_entries;
 	unsigned int i;
 
 	for (i = 0; i < geometry.cpus; i++) {
 		units[i].reg = (void *)(bar + VPMU_UNIT_OFFSET + i * VPMU_UNIT_STRIDE);
 		units[i].ring = (struct vpmu_record *)rings + (size_t)i * ring_entries;
+		units[i].callers = (uint64_t (*)[VPMU_CALLERS])end + (size_t)i * ring_entries;
 	}
 	device = (void *)bar;
 	device->version = VPMU_VERSION;
@@ -554,6 +622,7 @@ static void start_device(char *bar)
 	device->ring_entries = ring_entries;
 	device->ring_offset = rings - bar;
 	device->ring_stride = (uint64_t)ring_entries * sizeof(struct vpmu_record);
+	device->callers = VPMU_CALLERS;
 	device->line_bytes = geometry.line;
 	device->l1d_kb = geometry.l1d.bytes >> 10;
 	device->l1i_kb = geometry.l1i.bytes >> 10;
@@ -624,7 +693,8 @@ static int start_machine(const char *text)
 	node_bytes = geometry.memory / geometry.chips;
 	machine = vpmu_machine_new(&geometry);
 	counters = machine ? vpmu_counters_new(machine, 64, 1) : NULL;
-	return counters ? 0 : complain("the machine", ENOMEM);
+	callers = vpmu_callers_new();
+	return counters && callers ? 0 : complain("the machine", ENOMEM);
 }
 
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)

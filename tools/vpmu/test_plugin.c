@@ -9,7 +9,8 @@
 
 #define CPUS	4U
 #define RING	64U
-#define BYTES	(VPMU_UNIT_OFFSET + CPUS * (VPMU_UNIT_STRIDE + RING * sizeof(struct vpmu_record)))
+#define ENTRY	(sizeof(struct vpmu_record) + VPMU_CALLERS * sizeof(uint64_t))
+#define BYTES	(VPMU_UNIT_OFFSET + CPUS * (VPMU_UNIT_STRIDE + RING * ENTRY))
 #define USER	0x400000ULL
 #define KERNEL	0xffffffff81000000ULL
 
@@ -59,9 +60,11 @@ static void uninstall(void)
 		free(blocks[--nr_blocks]);
 	vpmu_counters_free(counters);
 	vpmu_machine_free(machine);
+	vpmu_callers_free(callers);
 	munmap(bar, BYTES);
 	counters = NULL;
 	machine = NULL;
+	callers = NULL;
 	memset(units, 0, sizeof(units));
 	fuzz = 0;
 	translate = NULL;
@@ -318,6 +321,55 @@ static void test_samples(void **state)
 	assert_int_equal(unit(3)->left[2], 2);
 }
 
+static void stack_access(uint64_t ip, const void *bytes, size_t size, uint64_t sp, uint32_t info)
+{
+	struct qemu_plugin_tb tb = block_of(ip, 1, bytes, size);
+
+	tb.exec(3, tb.data);
+	if (tb.insns[0].exec)
+		tb.insns[0].exec(3, tb.insns[0].exec_data);
+	tb.insns[0].mem(3, info, sp, tb.insns[0].data);
+	if (tb.insns[0].then)
+		tb.insns[0].then(3, info, sp, tb.insns[0].then_data);
+}
+
+/* Calls and returns of the kernel are followed, those of programs are not. */
+static void test_callers(void **state)
+{
+	const uint64_t (*of)[VPMU_CALLERS] = (void *)record_of(CPUS, 0);
+	const uint64_t sp = 0x10ff8;
+	struct qemu_plugin_tb tb;
+
+	(void)state;
+	of += 3 * RING;
+	count(3, 2, VPMU_LOADS, BOTH | VPMU_SAMPLE, 1);
+	stack_access(USER, "\xe8\0\0\0\0", 5, sp, STORE | 3);
+	stack_access(KERNEL, "\xe8\0\0\0\0", 5, sp, STORE | 3);
+	/* through a register, and through memory, which is read first */
+	stack_access(KERNEL + 16, "\x41\xff\xd3", 3, sp - 8, STORE | 3);
+	tb = block_of(KERNEL + 32, 1, "\xff\x10", 2);
+	tb.exec(3, tb.data);
+	tb.insns[0].exec(3, tb.insns[0].exec_data);
+	tb.insns[0].mem(3, 3, sp - 128, tb.insns[0].data);
+	tb.insns[0].then(3, 3, sp - 128, tb.insns[0].then_data);
+	tb.insns[0].then(3, STORE | 3, sp - 16, tb.insns[0].then_data);
+	/* an interrupt */
+	tb.insns[0].then(3, STORE | 3, sp - 24, tb.insns[0].then_data);
+	access_by(KERNEL, 3, 0x20000, 3);
+	access_by(USER, 3, 0x20000, 3);
+	stack_access(KERNEL, "\xc3", 1, sp - 16, 3);
+	access_by(KERNEL, 3, 0x20000, 3);
+	/* samples: the pointer, two of 0x20000, the return, one of 0x20000 */
+	assert_int_equal(unit(3)->head, 5);
+	assert_int_equal(record_of(3, 1)->callers, 3);
+	assert_int_equal(of[1][0], KERNEL + 34);
+	assert_int_equal(of[1][1], KERNEL + 19);
+	assert_int_equal(of[1][2], KERNEL + 5);
+	assert_int_equal(record_of(3, 2)->callers, 0);
+	assert_int_equal(record_of(3, 4)->callers, 2);
+	assert_int_equal(of[4][0], KERNEL + 19);
+}
+
 /* A full ring loses records, and counts them. */
 static void test_full(void **state)
 {
@@ -454,6 +506,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sources, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flush, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_callers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_settings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reset, setup, teardown),

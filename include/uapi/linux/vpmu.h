@@ -16,6 +16,7 @@
 #define VPMU_COUNTERS		6		/* of a CPU */
 #define VPMU_SOURCES		6
 #define VPMU_EVENTS		64
+#define VPMU_CALLERS		16		/* that the device tells of a sample */
 #define VPMU_UNIT_OFFSET	4096
 #define VPMU_UNIT_STRIDE	4096
 
@@ -84,6 +85,8 @@ enum vpmu_event {
  * @cpu_khz: cycles of a CPU in a millisecond of the guest's time; 0 without a clock
  * @clock: VPMU_NO_CLOCK or VPMU_PARALLEL_CLOCK
  * @unit: answer to VPMU_IDENTIFY: the number of the unit that was asked
+ * @callers: return addresses that each record has, in an array behind all rings, in the order
+ *	of units and records; 0: none, or VPMU_CALLERS
  * @reserved: 0
  * @placement: counters that can count the event, a bit for each; 0: the event is not modelled
  */
@@ -105,7 +108,8 @@ struct vpmu_device {
 	__u32 cpu_khz;
 	__u32 clock;
 	__u32 unit;
-	__u32 reserved[2];
+	__u32 callers;
+	__u32 reserved;
 	__u32 placement[VPMU_EVENTS];
 };
 
@@ -185,6 +189,7 @@ struct vpmu_unit {
  * @source: enum vpmu_source
  * @counter: the counter that overflowed
  * @flags: VPMU_RECORD_STORE and so on
+ * @callers: how many are known, of a sample in the kernel
  * @reserved: 0
  */
 struct vpmu_record {
@@ -198,7 +203,8 @@ struct vpmu_record {
 	__u8 source;
 	__u8 counter;
 	__u32 flags;
-	__u32 reserved[4];
+	__u32 callers;
+	__u32 reserved[3];
 };
 
 /*

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From a record of the virtual PMU to a sample of perf. See vpmu.c. */
+#include <linux/minmax.h>
+#include <linux/perf_event.h>
+#include <linux/sched/task_stack.h>
+#include <asm/ptrace.h>
+#include "vpmu.h"
+
+#define VPMU_LEVEL(level)	((u64)(PERF_MEM_LVL_HIT | PERF_MEM_LVL_##level) << \
+				 PERF_MEM_LVL_SHIFT)
+#define VPMU_NUMBER(level)	((u64)PERF_MEM_LVLNUM_##level << PERF_MEM_LVLNUM_SHIFT)
+#define VPMU_REMOTE		((u64)PERF_MEM_REMOTE_REMOTE << PERF_MEM_REMOTE_SHIFT | \
+				 (u64)PERF_MEM_HOPS_2 << PERF_MEM_HOPS_SHIFT)
+
+#define VPMU_NOT_AN_ACCESS	((u64)PERF_MEM_OP_NA << PERF_MEM_OP_SHIFT | \
+				 (u64)PERF_MEM_LVL_NA << PERF_MEM_LVL_SHIFT | \
+				 (u64)PERF_MEM_LVLNUM_NA << PERF_MEM_LVLNUM_SHIFT)
+
+static const u64 vpmu_sources[VPMU_SOURCES] = {
+	[VPMU_LOCAL_L2]		= VPMU_LEVEL(L2) | VPMU_NUMBER(L2),
+	[VPMU_LOCAL_L3]		= VPMU_LEVEL(L3) | VPMU_NUMBER(L3),
+	[VPMU_REMOTE_L2]	= VPMU_LEVEL(REM_CCE1) | VPMU_NUMBER(L2) | VPMU_REMOTE,
+	[VPMU_REMOTE_L3]	= VPMU_LEVEL(REM_CCE1) | VPMU_NUMBER(L3) | VPMU_REMOTE,
+	[VPMU_LOCAL_MEMORY]	= VPMU_LEVEL(LOC_RAM) | VPMU_NUMBER(RAM),
+	[VPMU_REMOTE_MEMORY]	= VPMU_LEVEL(REM_RAM1) | VPMU_NUMBER(RAM) | VPMU_REMOTE,
+};
+
+static u64 vpmu_data_source(const struct vpmu_record *r)
+{
+	u64 op = r->flags & VPMU_RECORD_STORE ? PERF_MEM_OP_STORE : PERF_MEM_OP_LOAD;
+	u64 snoop = r->flags & VPMU_RECORD_MODIFIED ? PERF_MEM_SNOOP_HITM :
+		    r->source == VPMU_REMOTE_L2 || r->source == VPMU_REMOTE_L3 ?
+		    PERF_MEM_SNOOP_HIT : PERF_MEM_SNOOP_NONE;
+
+	if (!r->addr)
+		return VPMU_NOT_AN_ACCESS;
+	return op << PERF_MEM_OP_SHIFT | snoop << PERF_MEM_SNOOP_SHIFT |
+	       (r->source < VPMU_SOURCES ? vpmu_sources[r->source] :
+					   VPMU_LEVEL(L1) | VPMU_NUMBER(L1));
+}
+
+/*
+ * The registers when the event happened are not known, but those that user space has. An unwinder
+ * that is told that these are registers, without a stack, stops at once, and does not show who
+ * drains the ring.
+ */
+static void vpmu_set_regs(struct pt_regs *regs, const struct vpmu_record *r)
+{
+	bool kernel = vpmu_in_kernel(r->ip);
+
+	if (!kernel && current->mm)
+		*regs = *task_pt_regs(current);
+	else
+		memset(regs, 0, sizeof(*regs));
+	regs->ip = r->ip;
+	regs->flags |= X86_EFLAGS_FIXED;
+	regs->cs = kernel ? __KERNEL_CS : __USER_CS;
+}
+
+/*
+ * Who called the function that was sampled in the kernel is known to the device. Put that
+ * between its place and the callers in user space, as far as there is room.
+ */
+static void vpmu_add_callers(struct perf_event *event, struct perf_sample_data *data,
+			     const struct vpmu_record *r, const u64 *callers)
+{
+	struct perf_callchain_entry *chain = data->callchain;
+	u32 n, known = min(r->callers, VPMU_CALLERS);
+	u64 address;
+
+	if (chain->nr < 2 || chain->ip[0] != PERF_CONTEXT_KERNEL || chain->ip[1] != r->ip)
+		return;
+	for (n = 0; n < known && chain->nr < event->attr.sample_max_stack; n++) {
+		address = READ_ONCE(callers[n]);
+		if (!vpmu_in_kernel(address)) {
+			vpmu_lie();
+			break;
+		}
+		memmove(&chain->ip[3 + n], &chain->ip[2 + n], (chain->nr - 2 - n) * sizeof(u64));
+		chain->ip[2 + n] = address;
+		chain->nr++;
+	}
+	data->dyn_size += n * sizeof(u64);
+}
+
+static void vpmu_save_callchain(struct perf_event *event, struct perf_sample_data *data,
+				struct pt_regs *regs, const struct vpmu_record *r,
+				const u64 *callers)
+{
+	if (!(event->attr.sample_type & PERF_SAMPLE_CALLCHAIN))
+		return;
+	perf_sample_save_callchain(data, event, regs);
+	if (callers && !user_mode(regs))
+		vpmu_add_callers(event, data, r, callers);
+}
+
+/**
+ * vpmu_deliver() - give perf a sample
+ * @event: whose
+ * @r: record of the device, checked
+ * @callers: return addresses of the kernel, as many as @r says; NULL: not known
+ * @burst: number of samples in the burst that it ends; 0: it ends none
+ *
+ * As intel/ds.c does, only the last of a burst counts as an interrupt, or perf would take a burst
+ * for a storm of them and throttle the event. Perf compares the last period with the time since
+ * the last interrupt, to reach a frequency, so tell it all that passed.
+ *
+ * Context: the unit has stopped, interrupts are off, the task that caused it is current.
+ */
+void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, const u64 *callers,
+		  u32 burst)
+{
+	perf_overflow_handler_t handler = READ_ONCE(event->overflow_handler);
+	struct perf_sample_data data;
+	struct pt_regs regs;
+
+	perf_sample_data_init(&data, r->addr, event->hw.last_period);
+	data.data_src.val = vpmu_data_source(r);
+	data.weight.full = r->latency;
+	data.sample_flags |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_TYPE;
+	/* else perf asks the page tables */
+	if (r->flags & VPMU_RECORD_PHYS) {
+		data.phys_addr = r->phys;
+		data.sample_flags |= PERF_SAMPLE_PHYS_ADDR;
+	}
+	vpmu_set_regs(&regs, r);
+	vpmu_save_callchain(event, &data, &regs, r, callers);
+	if (!burst) {
+		handler(event, &data, &regs);
+		return;
+	}
+	event->hw.last_period *= burst;
+	if (perf_event_overflow(event, &data, &regs))
+		event->hw.state |= PERF_HES_STOPPED;
+}
