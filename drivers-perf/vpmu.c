@@ -20,11 +20,12 @@
  * The device is not trusted. What it writes is read once and checked. What cannot be is
  * counted in stats/lies and used for nothing else.
  *
- * Locks: vpmu_lock is for the number of events and for CPUs that come. The rest of a CPU is
- * used on that CPU only, with interrupts off.
+ * Locks: vpmu_lock, inside of cpus_read_lock(), is for the number of events and for CPUs that
+ * come. The rest of a CPU is used on that CPU only, with interrupts off.
  */
 #define pr_fmt(fmt) "vpmu: " fmt
 
+#include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/hrtimer.h>
 #include <linux/io.h>
@@ -33,6 +34,7 @@
 #include <linux/pci.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/smp.h>
 #include "vpmu.h"
 
 #define VPMU_DRAIN_NS	(250 * NSEC_PER_USEC)
@@ -271,6 +273,11 @@ static enum hrtimer_restart vpmu_timer(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
+static void vpmu_start_timer(struct vpmu_cpu *c)
+{
+	hrtimer_start(&c->timer, ns_to_ktime(VPMU_DRAIN_NS), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
 /* Perf calls pmu_disable before and pmu_enable after it: there the ring is drained. */
 static void vpmu_sched_task(struct perf_event_pmu_context *ctx, struct task_struct *task,
 			    bool sched_in)
@@ -395,8 +402,7 @@ static int vpmu_add(struct perf_event *event, int flags)
 		goto out;
 	perf_sched_cb_inc(event->pmu);
 	if (!c->sampling++)
-		hrtimer_start(&c->timer, ns_to_ktime(VPMU_DRAIN_NS),
-			      HRTIMER_MODE_REL_PINNED_HARD);
+		vpmu_start_timer(c);
 out:
 	perf_pmu_enable(event->pmu);
 	return ret;
@@ -485,13 +491,16 @@ static int vpmu_event_init(struct perf_event *event)
 	struct perf_event_attr *attr = &event->attr;
 	struct vpmu_choice choice;
 	int ret = vpmu_choose(event, &choice);
+	bool own;
 
 	if (ret)
 		return ret;
+	own = attr->type == event->pmu->type;
+	/* a generic event is another PMU's then */
 	if (READ_ONCE(vpmu.gone))
-		return -ENODEV;
+		return own ? -ENODEV : -ENOENT;
 	if (!vpmu.header.placement[choice.event])
-		return attr->type == event->pmu->type ? -EINVAL : -ENOENT;
+		return own ? -EINVAL : -ENOENT;
 	if (!vpmu_can_sample(event) || !vpmu_can_exclude(attr))
 		return -EOPNOTSUPP;
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &vpmu.cpus))
@@ -499,7 +508,7 @@ static int vpmu_event_init(struct perf_event *event)
 	event->hw.config = choice.event;
 	event->hw.config_base = (attr->exclude_user ? 0 : VPMU_USER) |
 				(attr->exclude_kernel ? 0 : VPMU_KERNEL);
-	event->hw.event_base = attr->type == event->pmu->type ? attr->config1 : 0;
+	event->hw.event_base = own ? attr->config1 : 0;
 	event->hw.extra_reg.config = choice.sources;
 	if (!vpmu_group_fits(event))
 		return -EINVAL;
@@ -562,13 +571,19 @@ static void vpmu_claim(struct vpmu_cpu *c, u32 nr)
 	vpmu_program(c);
 }
 
-/*
- * Find the unit of this CPU. Only a command to the device can tell, so CPUs are asked one at
- * a time. A CPU keeps its unit when it goes offline: perf takes the events off it later.
- */
-static int vpmu_cpu_online(unsigned int cpu)
+/* Find the unit of this CPU. Only a command to the device can tell: one CPU at a time. */
+static void vpmu_identify(struct vpmu_cpu *c)
 {
 	struct vpmu_device *device = (struct vpmu_device *)vpmu.bar;
+
+	WRITE_ONCE(device->unit, U32_MAX);
+	vpmu_do(VPMU_IDENTIFY);
+	vpmu_claim(c, READ_ONCE(device->unit));
+}
+
+/* A CPU keeps its unit when it goes offline: perf takes the events off it later. */
+static int vpmu_cpu_online(unsigned int cpu)
+{
 	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
 	unsigned long flags;
 
@@ -577,10 +592,8 @@ static int vpmu_cpu_online(unsigned int cpu)
 	if (c->reg) {
 		vpmu_halt(c, false);
 		vpmu_resume(c);
-	} else {
-		WRITE_ONCE(device->unit, U32_MAX);
-		vpmu_do(VPMU_IDENTIFY);
-		vpmu_claim(c, READ_ONCE(device->unit));
+	} else if (!vpmu.gone) {
+		vpmu_identify(c);
 	}
 	local_irq_restore(flags);
 	mutex_unlock(&vpmu_lock);
@@ -682,25 +695,34 @@ static void vpmu_return(void *unused)
 {
 	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
 
-	if (!c->reg)
+	if (!c->reg) {
+		vpmu_identify(c);	/* came online meanwhile */
 		return;
+	}
 	c->tail = READ_ONCE(c->reg->head);
 	WRITE_ONCE(c->reg->tail, c->tail);
 	if (!c->halted)
 		vpmu_program(c);
+	if (c->sampling)
+		vpmu_start_timer(c);
 }
 
 /* The device is back. It must be the same one: events and units of CPUs are still there. */
 static int vpmu_rebind(const struct vpmu_device *header, resource_size_t start)
 {
+	int cpu;
+
 	if (!vpmu.gone)
 		return -EBUSY;		/* there is one vpmu */
 	if (start != vpmu.start || memcmp(header, &vpmu.header, sizeof(*header)))
 		return -ENODEV;
+	cpus_read_lock();
 	mutex_lock(&vpmu_lock);
 	WRITE_ONCE(vpmu.gone, false);
-	on_each_cpu(vpmu_return, NULL, 1);
+	for_each_online_cpu(cpu)
+		smp_call_function_single(cpu, vpmu_return, NULL, 1);
 	mutex_unlock(&vpmu_lock);
+	cpus_read_unlock();
 	return 0;
 }
 
