@@ -149,10 +149,10 @@ static bool shares_counters(void)
 		fd[i] = open_user(i % 2 ? "loads" : "stores", -1);
 	for (i = 0; i < 8; i++)
 		start(fd[i]);
-	while (!all_had_turns(fd, 40000000) && rounds < 10000 * ROUNDS) {
+	do {
 		loop(ROUNDS);
 		rounds += ROUNDS;
-	}
+	} while (!all_had_turns(fd, 40000000) && rounds < 10000 * ROUNDS);
 	for (i = 0; i < 8; i++)
 		stop(fd[i]);
 	for (i = 0; i < 8; i++) {
