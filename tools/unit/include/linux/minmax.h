@@ -20,6 +20,12 @@
 	min(__v, high);				\
 })
 
+#define swap(a, b) do {				\
+	__typeof__(a) __swap = (a);		\
+	(a) = (b);				\
+	(b) = __swap;				\
+} while (0)
+
 #define clamp_t(type, v, low, high)	clamp((type)(v), (type)(low), (type)(high))
 
 #endif
