@@ -1,4 +1,568 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Logical hardware counters: more events than a CPU has counters, for each cgroup.
+ * Logical hardware counters (thesis 2.3, 2.4): more events than a CPU has counters.
+ *
+ * Each CPU has events of perf of its own, all disabled but those of one group. A timer ends the
+ * slice of the group, and enables the next one. There a piece ends, and where the task changes.
+ * Perf owns the counters: other users of perf have theirs as ever, and an event of ours for which
+ * nothing is left is missed, and said so.
+ *
+ *	interrupt, sched_switch		pieces --> ring of the CPU
+ *	work, reader of a file		ring --> accounts (stall.c)
+ *
+ * The timer stops on an idle CPU, and starts with the next task.
+ *
+ * Locks: cpus_read_lock(), hpc_mutex, hpc_account_mutex, in this order. What is of a CPU
+ * changes on that CPU only, with interrupts off. A ring has one writer, its CPU, and one reader,
+ * who holds hpc_account_mutex.
  */
+#define pr_fmt(fmt) "hpc: " fmt
+
+#include <linux/cgroup.h>
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/hrtimer.h>
+#include <linux/perf_event.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+#include <trace/events/sched.h>
+#include "hpc.h"
+
+#define HPC_RING	512	/* pieces */
+#define HPC_SWEEP	(5 * HZ)
+
+/**
+ * struct hpc_cpu - a CPU
+ * @event: its events, or NULL
+ * @base: what they had counted when the piece began
+ * @idle: how long they had been without a counter then
+ * @order: of the groups
+ * @group: who has the counters
+ * @on: it counts
+ * @ticking: @timer runs
+ * @timer: ends slices
+ * @ring: pieces
+ * @head: pieces that were written
+ * @tail: pieces that were read
+ * @stats: of this CPU
+ */
+struct hpc_cpu {
+	struct perf_event *event[HPC_EVENTS];
+	u64 base[HPC_EVENTS];
+	u64 idle[HPC_EVENTS];
+	struct hpc_order order;
+	unsigned int group;
+	bool on, ticking;
+	struct hrtimer timer;
+	struct hpc_piece *ring;
+	u32 head, tail;
+	struct hpc_stats stats;
+};
+
+static DEFINE_PER_CPU(struct hpc_cpu, hpc_cpus);
+
+/* hpc_config, and CPUs that come and go */
+DEFINE_MUTEX(hpc_mutex);
+
+struct hpc_config hpc_config = {
+	.slice_us = 100,
+	.weight = { [0 ... HPC_GROUPS - 1] = 1 },
+};
+
+static void hpc_work_fn(struct work_struct *work);
+static void hpc_sweep_fn(struct work_struct *work);
+static DECLARE_WORK(hpc_work, hpc_work_fn);
+static DECLARE_DELAYED_WORK(hpc_sweep, hpc_sweep_fn);
+
+static ktime_t hpc_slice(void)
+{
+	return ns_to_ktime((u64)READ_ONCE(hpc_config.slice_us) * NSEC_PER_USEC);
+}
+
+/* Pieces */
+
+static u64 hpc_idle_time(const struct perf_event *event)
+{
+	return event->total_time_enabled - event->total_time_running;
+}
+
+static bool hpc_has_counter(const struct perf_event *event)
+{
+	return READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE;
+}
+
+/* An event that has no counter now is marked, so that it is missed at the end of the piece. */
+static void hpc_begin(struct hpc_cpu *c, unsigned int i, u64 count)
+{
+	c->base[i] = count;
+	c->idle[i] = hpc_has_counter(c->event[i]) ? hpc_idle_time(c->event[i]) : U64_MAX;
+}
+
+/* Had the event a counter since the piece began? */
+static bool hpc_was_seen(const struct hpc_cpu *c, unsigned int i)
+{
+	return hpc_has_counter(c->event[i]) && hpc_idle_time(c->event[i]) == c->idle[i];
+}
+
+/* A place in the ring, NULL: the piece is nobody's, or is lost */
+static struct hpc_piece *hpc_piece_begin(struct hpc_cpu *c, struct task_struct *task)
+{
+	struct hpc_piece *piece = &c->ring[c->head % HPC_RING];
+
+	if (is_idle_task(task))
+		return NULL;
+	/* pairs with hpc_drain_cpu() */
+	if (c->head - smp_load_acquire(&c->tail) >= HPC_RING) {
+		c->stats.lost++;
+		return NULL;
+	}
+	piece->group = c->group;
+	piece->seen = 0;
+	return piece;
+}
+
+static void hpc_piece_end(struct hpc_cpu *c, struct hpc_piece *piece, struct task_struct *task)
+{
+	struct cgroup_subsys_state *css;
+
+	/* without cycles nothing can be said */
+	if (!(piece->seen & 1) || !piece->count[0])
+		return;
+	rcu_read_lock();
+	css = task_css(task, cpu_cgrp_id);
+	piece->css = css_tryget(css) ? css : NULL;
+	rcu_read_unlock();
+	if (!piece->css) {
+		c->stats.lost++;
+		return;
+	}
+	c->stats.pieces++;
+	/* pairs with hpc_drain_cpu() */
+	smp_store_release(&c->head, c->head + 1);
+}
+
+/* What was counted since the last cut was @task's. */
+static void hpc_cut(struct hpc_cpu *c, struct task_struct *task)
+{
+	struct hpc_piece *piece = hpc_piece_begin(c, task);
+	u64 set = hpc_config.groups.set[c->group], value;
+	unsigned int i, n;
+
+	for (n = 0; set; set &= set - 1, n++) {
+		i = __ffs64(set);
+		if (perf_event_read_local(c->event[i], &value, NULL, NULL))
+			value = c->base[i];
+		if (piece) {
+			piece->count[n] = value - c->base[i];
+			/* a count that goes back is a PMU that lies */
+			if (hpc_was_seen(c, i) && value >= c->base[i])
+				piece->seen |= BIT(n);
+			else
+				c->stats.missed++;
+		}
+		hpc_begin(c, i, value);
+	}
+	if (piece)
+		hpc_piece_end(c, piece, task);
+}
+
+static void hpc_probe_sched_switch(void *data, bool preempt, struct task_struct *prev,
+				   struct task_struct *next, unsigned int prev_state)
+{
+	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
+
+	if (!c->on)
+		return;
+	hpc_cut(c, prev);
+	if (c->ticking)
+		return;
+	c->ticking = true;
+	hrtimer_start(&c->timer, hpc_slice(), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* Slices */
+
+/* The PMU does not count meanwhile, so all counts end at the same time. */
+static void hpc_give(struct hpc_cpu *c, unsigned int group)
+{
+	u64 old = hpc_config.groups.set[c->group], set = hpc_config.groups.set[group];
+	struct pmu *pmu = c->event[0]->pmu;
+	unsigned int i;
+
+	perf_pmu_disable(pmu);
+	hpc_cut(c, current);
+	perf_event_switch_local(c->event, old & ~set, set & ~old);
+	c->group = group;
+	for (set &= ~old; set; set &= set - 1) {
+		i = __ffs64(set);
+		hpc_begin(c, i, local64_read(&c->event[i]->count));
+	}
+	perf_pmu_enable(pmu);
+	c->stats.switches++;
+}
+
+static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
+{
+	struct hpc_cpu *c = container_of(timer, struct hpc_cpu, timer);
+	unsigned int group;
+
+	if (!c->on || is_idle_task(current)) {
+		c->ticking = false;
+		return HRTIMER_NORESTART;
+	}
+	c->stats.slices++;
+	group = hpc_order_next(&c->order);
+	if (group != c->group)
+		hpc_give(c, group);
+	else
+		hpc_cut(c, current);
+	if (c->head - READ_ONCE(c->tail) > HPC_RING / 2)
+		queue_work(system_unbound_wq, &hpc_work);
+	hrtimer_forward_now(timer, hpc_slice());
+	return HRTIMER_RESTART;
+}
+
+/* Draining */
+
+static void hpc_drain_cpu(struct hpc_cpu *c)
+{
+	struct hpc_piece *piece;
+	u32 head;
+
+	lockdep_assert_held(&hpc_account_mutex);
+	/* pairs with hpc_piece_end(): what is in the ring was written */
+	head = smp_load_acquire(&c->head);
+	while (c->tail != head) {
+		piece = &c->ring[c->tail % HPC_RING];
+		c->stats.nomem += !hpc_account(piece);
+		css_put(piece->css);
+		/* pairs with hpc_piece_begin(): the place may be written again */
+		smp_store_release(&c->tail, c->tail + 1);
+	}
+}
+
+/**
+ * hpc_drain - add up what the CPUs have counted
+ *
+ * Context: may sleep. Called with hpc_account_mutex.
+ */
+void hpc_drain(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		hpc_drain_cpu(per_cpu_ptr(&hpc_cpus, cpu));
+}
+
+static void hpc_work_fn(struct work_struct *work)
+{
+	mutex_lock(&hpc_account_mutex);
+	hpc_drain();
+	mutex_unlock(&hpc_account_mutex);
+}
+
+/* Rings hold references to cgroups, and accounts memory. */
+static void hpc_sweep_fn(struct work_struct *work)
+{
+	mutex_lock(&hpc_account_mutex);
+	hpc_drain();
+	hpc_account_sweep();
+	mutex_unlock(&hpc_account_mutex);
+	schedule_delayed_work(&hpc_sweep, HPC_SWEEP);
+}
+
+/* Events of a CPU */
+
+static struct perf_event *hpc_create(const struct hpc_event *e, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = e->type,
+		.size = sizeof(attr),
+		.config = e->config[0],
+		.config1 = e->config[1],
+		.config2 = e->config[2],
+		.disabled = 1,
+		.exclude_user = hpc_config.mode == HPC_KERNEL,
+		.exclude_kernel = hpc_config.mode == HPC_USER,
+	};
+
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+}
+
+static void hpc_release_events(struct hpc_cpu *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < HPC_EVENTS; i++) {
+		if (c->event[i])
+			perf_event_release_kernel(c->event[i]);
+		c->event[i] = NULL;
+	}
+}
+
+static int hpc_create_events(struct hpc_cpu *c, int cpu)
+{
+	struct perf_event *event;
+	unsigned int i;
+
+	for (i = 0; i < hpc_config.events.set.nr; i++) {
+		event = hpc_create(&hpc_config.events.event[i], cpu);
+		if (IS_ERR(event)) {
+			hpc_release_events(c);
+			return PTR_ERR(event);
+		}
+		c->event[i] = event;
+		if (event->pmu != c->event[0]->pmu) {
+			hpc_release_events(c);
+			return -EXDEV;
+		}
+	}
+	return 0;
+}
+
+/* Groups */
+
+/**
+ * struct hpc_question - can these events count at the same time?
+ * @c: on this CPU
+ * @set: the events
+ * @answer: they can
+ */
+struct hpc_question {
+	struct hpc_cpu *c;
+	u64 set;
+	bool answer;
+};
+
+static void hpc_ask(void *question)
+{
+	struct hpc_question *q = question;
+	u64 set;
+
+	perf_event_switch_local(q->c->event, 0, q->set);
+	q->answer = true;
+	for (set = q->set; set; set &= set - 1)
+		q->answer &= hpc_has_counter(q->c->event[__ffs64(set)]);
+	perf_event_switch_local(q->c->event, q->set, 0);
+}
+
+static bool hpc_fits(void *cpu, u64 set)
+{
+	struct hpc_question q = { .c = per_cpu_ptr(&hpc_cpus, *(int *)cpu), .set = set };
+
+	if (hweight64(set) > HPC_AT_ONCE)
+		return false;
+	smp_call_function_single(*(int *)cpu, hpc_ask, &q, 1);
+	return q.answer;
+}
+
+/* Groups, as the first CPU has the counters for them. Its events are made for that only. */
+static int hpc_make_groups(void)
+{
+	int cpu = cpumask_first(cpu_online_mask), ret;
+	struct hpc_cpu *c = per_cpu_ptr(&hpc_cpus, cpu);
+	struct hpc_set *set = &hpc_config.events.set;
+	struct hpc_order order;
+
+	ret = hpc_create_events(c, cpu);
+	if (ret)
+		return ret;
+	ret = hpc_pack(&hpc_config.groups, set->nr, hpc_fits, &cpu, get_random_u64());
+	hpc_release_events(c);
+	if (!ret && !hpc_config.groups.nr)
+		ret = -EBUSY;
+	if (!ret)
+		ret = hpc_order_init(&order, hpc_config.weight, hpc_config.groups.nr, 1);
+	if (!ret)
+		set->longest = 4 * HPC_LEAST * order.nr;
+	return ret;
+}
+
+/* CPUs */
+
+static void hpc_start_this(void *unused)
+{
+	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
+	u64 set;
+
+	c->group = hpc_order_next(&c->order);
+	set = hpc_config.groups.set[c->group];
+	perf_event_switch_local(c->event, 0, set);
+	for (; set; set &= set - 1)
+		hpc_begin(c, __ffs64(set), local64_read(&c->event[__ffs64(set)]->count));
+	c->ticking = false;
+	c->on = true;
+}
+
+static void hpc_stop_this(void *unused)
+{
+	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
+
+	c->on = false;
+	perf_event_switch_local(c->event, hpc_config.groups.set[c->group], 0);
+}
+
+static void hpc_stop_cpu(int cpu)
+{
+	struct hpc_cpu *c = per_cpu_ptr(&hpc_cpus, cpu);
+
+	if (!c->on)
+		return;
+	smp_call_function_single(cpu, hpc_stop_this, NULL, 1);
+	hrtimer_cancel(&c->timer);
+	hpc_release_events(c);
+}
+
+/* A CPU that cannot count is left out. */
+static int hpc_start_cpu(int cpu)
+{
+	struct hpc_cpu *c = per_cpu_ptr(&hpc_cpus, cpu);
+	int ret;
+
+	if (!c->ring)
+		c->ring = kvcalloc_node(HPC_RING, sizeof(*c->ring), GFP_KERNEL, cpu_to_node(cpu));
+	ret = c->ring ? hpc_create_events(c, cpu) : -ENOMEM;
+	if (ret) {
+		c->stats.offline++;
+		return ret;
+	}
+	hpc_order_init(&c->order, hpc_config.weight, hpc_config.groups.nr, get_random_u64());
+	hrtimer_init(&c->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	c->timer.function = hpc_slice_end;
+	smp_call_function_single(cpu, hpc_start_this, NULL, 1);
+	return 0;
+}
+
+static int hpc_cpu_online(unsigned int cpu)
+{
+	mutex_lock(&hpc_mutex);
+	if (hpc_config.enabled)
+		hpc_start_cpu(cpu);
+	mutex_unlock(&hpc_mutex);
+	return 0;
+}
+
+static int hpc_cpu_offline(unsigned int cpu)
+{
+	mutex_lock(&hpc_mutex);
+	hpc_stop_cpu(cpu);
+	mutex_unlock(&hpc_mutex);
+	return 0;
+}
+
+/* On and off */
+
+static int hpc_start(void)
+{
+	int cpu, ret;
+
+	lockdep_assert_held(&hpc_mutex);
+	if (!hpc_config.events.set.nr)
+		return -ENODATA;
+	ret = hpc_make_groups();
+	if (ret)
+		return ret;
+	mutex_lock(&hpc_account_mutex);
+	hpc_account_reset();
+	mutex_unlock(&hpc_account_mutex);
+	hpc_config.enabled = true;
+	for_each_online_cpu(cpu)
+		hpc_start_cpu(cpu);
+	return 0;
+}
+
+/* The probe waits for cpus_read_lock(). It does nothing on CPUs that do not count. */
+static DEFINE_MUTEX(hpc_probe_mutex);
+
+/**
+ * hpc_enable - begin to count
+ *
+ * Context: may sleep.
+ * Return: 0; -ENODATA: there are no events; -EBUSY: others have all counters; what perf says of
+ * an event that it does not take
+ */
+int hpc_enable(void)
+{
+	int ret = 0;
+
+	mutex_lock(&hpc_probe_mutex);
+	if (hpc_config.enabled)
+		goto out;
+	ret = register_trace_sched_switch(hpc_probe_sched_switch, NULL);
+	if (ret)
+		goto out;
+	cpus_read_lock();
+	mutex_lock(&hpc_mutex);
+	ret = hpc_start();
+	mutex_unlock(&hpc_mutex);
+	cpus_read_unlock();
+	if (ret)
+		unregister_trace_sched_switch(hpc_probe_sched_switch, NULL);
+	else
+		schedule_delayed_work(&hpc_sweep, HPC_SWEEP);
+out:
+	mutex_unlock(&hpc_probe_mutex);
+	return ret;
+}
+
+/**
+ * hpc_disable - end counting. What was counted can still be read
+ *
+ * Context: may sleep.
+ */
+void hpc_disable(void)
+{
+	int cpu;
+
+	mutex_lock(&hpc_probe_mutex);
+	if (!hpc_config.enabled)
+		goto out;
+	cpus_read_lock();
+	mutex_lock(&hpc_mutex);
+	hpc_config.enabled = false;
+	for_each_online_cpu(cpu)
+		hpc_stop_cpu(cpu);
+	mutex_unlock(&hpc_mutex);
+	cpus_read_unlock();
+	unregister_trace_sched_switch(hpc_probe_sched_switch, NULL);
+	tracepoint_synchronize_unregister();
+	cancel_delayed_work_sync(&hpc_sweep);
+	hpc_work_fn(NULL);
+out:
+	mutex_unlock(&hpc_probe_mutex);
+}
+
+/**
+ * hpc_sum_stats - add up what the CPUs have
+ * @sum: the sum. Counters are read while they count
+ */
+void hpc_sum_stats(struct hpc_stats *sum)
+{
+	const struct hpc_stats *s;
+	int cpu;
+
+	memset(sum, 0, sizeof(*sum));
+	for_each_possible_cpu(cpu) {
+		s = &per_cpu_ptr(&hpc_cpus, cpu)->stats;
+		sum->slices += READ_ONCE(s->slices);
+		sum->switches += READ_ONCE(s->switches);
+		sum->pieces += READ_ONCE(s->pieces);
+		sum->lost += READ_ONCE(s->lost);
+		sum->nomem += READ_ONCE(s->nomem);
+		sum->missed += READ_ONCE(s->missed);
+		sum->offline += READ_ONCE(s->offline);
+	}
+}
+
+static int __init hpc_init(void)
+{
+	int state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "sched/hpc:online",
+					      hpc_cpu_online, hpc_cpu_offline);
+
+	return min(state, 0);
+}
+subsys_initcall(hpc_init);

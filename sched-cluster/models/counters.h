@@ -142,11 +142,13 @@ struct hpc_set {
  * @cycles: cycles of all its pieces
  * @pieces: number of them
  * @event: the events
+ * @estimate: of them, made when the window is closed
  */
 struct hpc_window {
 	u64 cycles;
 	u32 pieces;
 	struct hpc_count event[HPC_EVENTS];
+	struct hpc_estimate estimate[HPC_EVENTS];
 };
 
 /**

@@ -40,30 +40,38 @@ static void hpc_shuffle(u8 *v, unsigned int nr, u64 *random)
 
 /* Groups */
 
-/* Put the events of @order, one after the other, into the first group that has room. */
+/* Put an event into the first group that has room. */
+static int hpc_put(struct hpc_groups *g, u64 bit, bool (*fits)(void *arg, u64 set), void *arg)
+{
+	unsigned int k;
+
+	for (k = 0; k < g->nr; k++) {
+		if (fits(arg, g->set[k] | bit)) {
+			g->set[k] |= bit;
+			return 0;
+		}
+	}
+	if (!fits(arg, bit | 1)) {
+		g->left |= bit;
+		return 0;
+	}
+	if (k == HPC_GROUPS)
+		return -E2BIG;
+	g->set[k] = bit | 1;
+	g->nr++;
+	return 0;
+}
+
 static int hpc_first_fit(struct hpc_groups *g, const u8 *order, unsigned int nr,
 			 bool (*fits)(void *arg, u64 set), void *arg)
 {
-	unsigned int i, k;
-	u64 bit;
+	unsigned int i;
+	int ret = 0;
 
 	memset(g, 0, sizeof(*g));
-	for (i = 0; i < nr; i++) {
-		bit = 1ULL << order[i];
-		for (k = 0; k < g->nr && !fits(arg, g->set[k] | bit); k++)
-			;
-		if (k < g->nr) {
-			g->set[k] |= bit;
-		} else if (!fits(arg, bit | 1)) {
-			g->left |= bit;
-		} else if (k == HPC_GROUPS) {
-			return -E2BIG;
-		} else {
-			g->set[k] = bit | 1;
-			g->nr++;
-		}
-	}
-	return 0;
+	for (i = 0; i < nr && !ret; i++)
+		ret = hpc_put(g, 1ULL << order[i], fits, arg);
+	return ret;
 }
 
 /**

@@ -44,10 +44,11 @@ bool hpc_window_due(const struct hpc_window *w, const struct hpc_set *set)
 	       (w->pieces >= set->longest || !hpc_window_lacks(w, set));
 }
 
-/* Estimate all events. A stall with too little data is a bit of the result. */
-static u64 hpc_window_estimate(const struct hpc_window *w, const struct hpc_set *set,
-			       struct hpc_estimate *e, struct hpc_totals *t)
+/* Estimate all events. Return: those with too little data, a bit for each */
+static u64 hpc_window_estimate(struct hpc_window *w, const struct hpc_set *set,
+			       struct hpc_totals *t)
 {
+	struct hpc_estimate *e = w->estimate;
 	struct hpc_total *total;
 	unsigned int i;
 	u64 lacks = 0;
@@ -148,13 +149,13 @@ static void hpc_break_down(const struct hpc_set *set, const struct hpc_estimate 
  */
 void hpc_window_close(struct hpc_window *w, const struct hpc_set *set, struct hpc_totals *t)
 {
-	struct hpc_estimate e[HPC_EVENTS];
-	u64 lacks = hpc_window_estimate(w, set, e, t);
+	u64 lacks = hpc_window_estimate(w, set, t);
+	bool refine = !(lacks & hpc_bits_of(set, HPC_SOURCE));
 
 	t->cycles += w->cycles;
 	if (lacks & hpc_bits_of(set, HPC_STALL))
 		t->unknown += w->cycles;
 	else
-		hpc_break_down(set, e, w->cycles, !(lacks & hpc_bits_of(set, HPC_SOURCE)), t);
+		hpc_break_down(set, w->estimate, w->cycles, refine, t);
 	memset(w, 0, sizeof(*w));
 }

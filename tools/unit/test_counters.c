@@ -295,10 +295,13 @@ static void test_long(void **state)
 	struct hpc_estimate e;
 	unsigned int i;
 
-	for (i = 0; i < 100; i++)
-		hpc_count_add(&c, i % 2 ? 1ULL << 32 : 0, 1ULL << 32);
+	for (i = 0; i < 100; i++) {
+		hpc_count_add(&c, i % 2 ? 1ULL << 34 : 0, 1ULL << 34);
+		assert_true(!i || c.spread);
+	}
 	assert_true(hpc_estimate(&c, 2 * c.cycles, &e));
-	assert_same(e.value, 100ULL << 32);
+	assert_same(e.value, 100ULL << 34);
+	assert_true(c.spread == U64_MAX);
 	assert_true(e.var > U64_MAX / 2);
 	(void)state;
 }
