@@ -123,12 +123,12 @@ static int hpc_parse_role(struct hpc_events *events, unsigned int nr)
 {
 	const char *name = events->event[nr].name;
 
-	if (!nr)
-		return strcmp(name, "cycles") ? -EINVAL : 0;
 	if (str_has_prefix(name, "source."))
 		return hpc_parse_source(events, nr);
 	if (events->set.latency[nr])
 		return -EINVAL;
+	if (!nr)
+		return strcmp(name, "cycles") ? -EINVAL : 0;
 	if (!str_has_prefix(name, "stall."))
 		return 0;
 	events->set.role[nr] = HPC_STALL;

@@ -170,6 +170,12 @@ static void hpc_cut(struct hpc_cpu *c, struct task_struct *task)
 		hpc_piece_end(c, piece, task);
 }
 
+static void hpc_start_timer(struct hpc_cpu *c)
+{
+	c->ticking = true;
+	hrtimer_start(&c->timer, hpc_slice(), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
 static void hpc_probe_sched_switch(void *data, bool preempt, struct task_struct *prev,
 				   struct task_struct *next, unsigned int prev_state)
 {
@@ -178,10 +184,8 @@ static void hpc_probe_sched_switch(void *data, bool preempt, struct task_struct 
 	if (!c->on)
 		return;
 	hpc_cut(c, prev);
-	if (c->ticking)
-		return;
-	c->ticking = true;
-	hrtimer_start(&c->timer, hpc_slice(), HRTIMER_MODE_REL_PINNED_HARD);
+	if (!c->ticking)
+		hpc_start_timer(c);
 }
 
 /* Slices */
@@ -368,6 +372,7 @@ static int hpc_make_groups(void)
 	struct hpc_set *set = &hpc_config.events.set;
 	struct hpc_order order;
 
+	memset(&hpc_config.groups, 0, sizeof(hpc_config.groups));
 	ret = hpc_create_events(c, cpu);
 	if (ret)
 		return ret;
@@ -394,8 +399,8 @@ static void hpc_start_this(void *unused)
 	perf_event_switch_local(c->event, 0, set);
 	for (; set; set &= set - 1)
 		hpc_begin(c, __ffs64(set), local64_read(&c->event[__ffs64(set)]->count));
-	c->ticking = false;
 	c->on = true;
+	hpc_start_timer(c);
 }
 
 static void hpc_stop_this(void *unused)
@@ -482,8 +487,9 @@ static DEFINE_MUTEX(hpc_probe_mutex);
  * hpc_enable - begin to count
  *
  * Context: may sleep.
- * Return: 0; -ENODATA: there are no events; -EBUSY: others have all counters; what perf says of
- * an event that it does not take
+ * Return: 0; -ENODATA: there are no events; -EBUSY: others have all counters; -E2BIG: more groups
+ * than HPC_GROUPS; -EINVAL: more slices than HPC_SLOTS; -EXDEV: events of several PMUs; or what perf
+ * says of an event that it does not take
  */
 int hpc_enable(void)
 {

@@ -1,0 +1,792 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/hpc and cpu.stalls, on the virtual PMU. What cpu.stalls estimates is compared with
+ * what the PMU counts of the same work when nothing is shared out. Both count user mode only, as
+ * the kernel does not do the same twice.
+ *
+ * usage: hpc_stalls [lies | figures]
+ *
+ * lies: the device writes nonsense (--vpmu=fuzz=N). The cycles add up nevertheless.
+ * figures: what was estimated beside what was counted, for the reader; no test.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "../kselftest.h"
+
+#define PMU	"/sys/bus/event_source/devices/vpmu/"
+#define HPC	"/sys/kernel/hpc/"
+#define ROOT	"/sys/fs/cgroup/"
+#define CG	ROOT "hpc-test"
+#define CPU1	"/sys/devices/system/cpu/cpu1/online"
+#define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
+#define PAGE	4096
+
+/* Files */
+
+static int put(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static int get(const char *file, char *text, size_t size)
+{
+	int fd = open(file, O_RDONLY), n;
+
+	text[0] = 0;
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, size - 1);
+	n = n < 0 ? -errno : n;
+	text[n < 0 ? 0 : n] = 0;
+	close(fd);
+	return n;
+}
+
+static long long number(const char *file)
+{
+	char text[64], *at;
+
+	if (get(file, text, sizeof(text)) < 0)
+		return -1;
+	at = strchr(text, '=');
+	return strtoll(at ? at + 1 : text, NULL, 0);
+}
+
+static bool is(const char *what, long long value, long long want)
+{
+	if (value != want)
+		ksft_print_msg("%s: %lld, expected %lld\n", what, value, want);
+	return value == want;
+}
+
+/* The events of the breakdown */
+
+static const char * const causes[] = { "d", "i", "br", "tlb", "lsu", "fpu", "iu", "other" };
+#define CAUSES	ARRAY_SIZE(causes)
+
+static const struct { const char *name; int latency; } sources[] = {
+	{ "l2", 14 }, { "l3", 91 }, { "rl2", 120 }, { "rl3", 205 }, { "mem", 280 }, { "rmem", 307 },
+};
+
+#define SOURCES	ARRAY_SIZE(sources)
+
+static long long event_nr(const char *before, const char *name)
+{
+	char file[256];
+
+	snprintf(file, sizeof(file), PMU "events/%s%s", before, name);
+	return number(file);
+}
+
+static void all_events(char *text)
+{
+	int type = number(PMU "type");
+	size_t i;
+
+	text += sprintf(text, "cycles=%d:%lld insns=%d:%lld", type, event_nr("", "cycles"), type,
+			event_nr("", "insns"));
+	for (i = 0; i < CAUSES; i++)
+		text += sprintf(text, " stall.%s=%d:%lld", causes[i], type,
+				event_nr("stall_", causes[i]));
+	for (i = 0; i < SOURCES; i++)
+		text += sprintf(text, " source.d.%s=%d:%lld@%d", sources[i].name, type,
+				event_nr("d_src_", sources[i].name), sources[i].latency);
+}
+
+static bool modelled_time(void)
+{
+	char text[32];
+
+	get(PMU "clock", text, sizeof(text));
+	return !strcmp(text, "parallel\n");
+}
+
+/* Count all of it, in slices as long as those of a fast CPU. */
+static bool begin(const char *mode)
+{
+	char events[PAGE];
+
+	all_events(events);
+	put(HPC "enabled", "0");
+	return is("events", put(HPC "events", events), 0) && is("mode", put(HPC "mode", mode), 0) &&
+	       is("slice_us", put(HPC "slice_us", modelled_time() ? "200" : "50"), 0) &&
+	       is("enabled", put(HPC "enabled", "1"), 0);
+}
+
+static void end(void)
+{
+	put(HPC "enabled", "0");
+	put(HPC "mode", "all");
+	put(HPC "slice_us", "100");
+	put(HPC "events", " ");
+}
+
+/* Cgroups */
+
+/* The number behind "@name " or "@name @key=" in such a file's text, or -1 */
+static long long cell(const char *text, const char *name, const char *key)
+{
+	char want[64];
+	const char *line;
+
+	snprintf(want, sizeof(want), key ? "%s %s=" : "%s ", name, key);
+	for (line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, want, strlen(want)))
+			return strtoll(line + strlen(want), NULL, 10);
+	}
+	return -1;
+}
+
+static void read_cgroup(const char *cg, const char *file, char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", cg, file);
+	get(path, text, PAGE);
+}
+
+static long long plain(const char *cg, const char *name)
+{
+	char text[PAGE];
+
+	read_cgroup(cg, "cpu.stalls", text);
+	return cell(text, name, NULL);
+}
+
+static bool adds_up(const char *cg)
+{
+	char text[PAGE];
+	long long sum;
+	size_t i;
+
+	read_cgroup(cg, "cpu.stalls", text);
+	sum = cell(text, "unknown", NULL) + cell(text, "completion", "cycles");
+	for (i = 0; i < CAUSES; i++)
+		if (cell(text, causes[i], "cycles") > 0)
+			sum += cell(text, causes[i], "cycles");
+	return is("sum of the causes", sum, cell(text, "cycles", NULL));
+}
+
+static bool make_cgroup(const char *cg)
+{
+	return !mkdir(cg, 0755) || errno == EEXIST;
+}
+
+static void join(const char *cg)
+{
+	char file[256];
+
+	snprintf(file, sizeof(file), "%s/cgroup.procs", cg);
+	if (put(file, "0"))
+		_exit(1);
+}
+
+static void run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		ksft_print_msg("CPU %d: %s\n", cpu, strerror(errno));
+}
+
+/* Work: phases that wait for memory, for divisions of two kinds, for branches and for nothing */
+
+static uint32_t chain[1 << 21];		/* more than L2 and the TLB hold */
+
+static void make_chain(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < ARRAY_SIZE(chain); i++)
+		chain[i] = i * 2654435761u;
+}
+
+static uint64_t phase(unsigned int kind, unsigned int rounds, uint64_t x)
+{
+	double y = x | 1;
+	unsigned int i;
+
+	for (i = 0; i < rounds; i++) {
+		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+		if (kind == 0)
+			x += chain[(x >> 40) % ARRAY_SIZE(chain)];
+		else if (kind == 1)
+			x /= (x >> 50) | 3;
+		else if (kind == 2)
+			y = 3 / y + 1;
+		else if (kind == 3 && x >> 63)
+			__asm__ __volatile__("nop" : : : "memory");
+	}
+	return x + (uint64_t)y;
+}
+
+static void work(unsigned int rounds)
+{
+	volatile uint64_t x = 1;
+	unsigned int i;
+
+	for (i = 0; i < rounds; i++)
+		x = phase(i % 5, 5000 + i % 7 * 1000, x);
+}
+
+/* A task that waits, then works in this cgroup on that CPU */
+static pid_t task(const char *cg, int cpu, unsigned int rounds, int *tell)
+{
+	int ends[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ends[1]);
+		if (cg)
+			join(cg);
+		run_on(cpu);
+		if (read(ends[0], &c, 1) < 0)
+			_exit(1);
+		work(rounds);
+		_exit(0);
+	}
+	close(ends[0]);
+	*tell = ends[1];
+	return pid;
+}
+
+static bool works(const char *cg, int cpu, unsigned int rounds)
+{
+	int tell, status = -1;
+	pid_t pid = task(cg, cpu, rounds, &tell);
+
+	close(tell);
+	waitpid(pid, &status, 0);
+	return is("exit status", status, 0);
+}
+
+/* What the PMU counts of a task in user mode, when nothing is shared out */
+
+static int open_event(long long nr, pid_t pid, int cpu, bool pinned)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = number(PMU "type"), .config = nr,
+		.exclude_kernel = !pinned, .pinned = pinned,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, pid, cpu, -1, 0);
+}
+
+/* Count these events, at most four of a kind, while a task works. */
+static void exact(const char *before, const char *const *name, size_t nr, unsigned int rounds,
+		  uint64_t *count)
+{
+	int fd[8], tell;
+	size_t i;
+	pid_t pid = task(NULL, 0, rounds, &tell);
+
+	for (i = 0; i < nr; i++)
+		fd[i] = open_event(event_nr(before, name[i]), pid, -1, false);
+	close(tell);
+	waitpid(pid, NULL, 0);
+	for (i = 0; i < nr; i++) {
+		count[i] = 0;
+		if (read(fd[i], &count[i], sizeof(*count)) != sizeof(*count))
+			ksft_print_msg("%s%s: %s\n", before, name[i], strerror(errno));
+		close(fd[i]);
+	}
+}
+
+/* In percent of all cycles */
+struct parts {
+	double cause[CAUSES], source[SOURCES], completion, ipc;
+};
+
+static void exact_parts(struct parts *p, unsigned int rounds)
+{
+	static const char * const base[] = { "cycles", "insns" };
+	const char *source[SOURCES];
+	uint64_t cycles[2], count[8];
+	size_t i;
+
+	exact("", base, 2, rounds, cycles);
+	exact("stall_", causes, 4, rounds, count);
+	exact("stall_", causes + 4, 4, rounds, count + 4);
+	for (i = 0; i < CAUSES; i++)
+		p->cause[i] = 100.0 * count[i] / cycles[0];
+	for (i = 0; i < SOURCES; i++)
+		source[i] = sources[i].name;
+	exact("stall_d_src_", source, 3, rounds, count);
+	exact("stall_d_src_", source + 3, 3, rounds, count + 3);
+	for (i = 0; i < SOURCES; i++)
+		p->source[i] = 100.0 * count[i] / cycles[0];
+	p->completion = 100.0 * cycles[1] / cycles[0];
+}
+
+static void estimated_parts(struct parts *p, const char *cg)
+{
+	char text[PAGE], name[32];
+	double cycles;
+	size_t i;
+
+	read_cgroup(cg, "cpu.stalls", text);
+	cycles = cell(text, "cycles", NULL);
+	for (i = 0; i < CAUSES; i++)
+		p->cause[i] = 100.0 * cell(text, causes[i], "cycles") / cycles;
+	for (i = 0; i < SOURCES; i++) {
+		snprintf(name, sizeof(name), "d.%s", sources[i].name);
+		p->source[i] = 100.0 * cell(text, name, "cycles") / cycles;
+	}
+	p->completion = 100.0 * cell(text, "completion", "cycles") / cycles;
+}
+
+static double worst;
+
+static void compare(const char *what, const char *name, double estimate, double truth)
+{
+	ksft_print_msg("%s%s: %.2f %%, counted %.2f %%\n", what, name, estimate, truth);
+	worst = fmax(worst, fabs(estimate - truth));
+}
+
+static void compare_parts(const struct parts *estimate, const struct parts *truth)
+{
+	size_t i;
+
+	worst = 0;
+	compare("", "completion", estimate->completion, truth->completion);
+	for (i = 0; i < CAUSES; i++)
+		compare("", causes[i], estimate->cause[i], truth->cause[i]);
+	for (i = 0; i < SOURCES; i++)
+		compare("d.", sources[i].name, estimate->source[i], truth->source[i]);
+	ksft_print_msg("worst: %.2f points\n", worst);
+}
+
+/* Cases */
+
+static bool refused(const char *file, const char *text, int want)
+{
+	char path[256], before[PAGE], after[PAGE];
+	int ret;
+
+	snprintf(path, sizeof(path), HPC "%s", file);
+	get(path, before, sizeof(before));
+	ret = put(path, text);
+	get(path, after, sizeof(after));
+	if (ret == want && !strcmp(before, after))
+		return true;
+	ksft_print_msg("%s: \"%.40s\" gives %d, expected %d\n", file, text, ret, want);
+	return false;
+}
+
+static bool refuses_nonsense(void)
+{
+	char long_name[64], many[PAGE] = "";
+	bool good = true;
+	size_t i;
+
+	static const char * const events[] = {
+		"cycles", "cycles=", "cycles=1", "cycles=x:1", "cycles=1:x", "cycles=1:1:1:1:1",
+		"insns=1:1", "=1:1", "cycles=1:1@", "cycles=1:1@5", "cycles=1:1 a/b=1:1",
+		"cycles=1:1 stall.=1:1", "cycles=1:1 stall.a.b=1:1", "cycles=1:1 source.a.b=1:1@1",
+		"cycles=1:1 stall.a=1:1 source.a=1:1@1", "cycles=1:1 stall.a=1:1 source.a.b=1:1",
+		"cycles=1:1 stall.a=1:1 source.a.=1:1@1", "cycles=1:1 stall.a=1:1@3",
+		"cycles=99999999999:1",
+	};
+
+	put(HPC "events", "cycles=1:1 insns=1:2");
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		good &= refused("events", events[i], strstr(events[i], "9999") ? -ERANGE : -EINVAL);
+	good &= refused("events", "cycles=1:1 a=1:1 a=1:2", -EEXIST);
+	snprintf(long_name, sizeof(long_name), "cycles=1:1 %032d=1:1", 1);
+	good &= refused("events", long_name, -EINVAL);
+	for (i = 0; i < 65; i++)
+		sprintf(many + strlen(many), i ? "e%zu=1:1 " : "cycles=1:1 ", i);
+	good &= refused("events", many, -E2BIG);
+	good &= refused("slice_us", "19", -ERANGE) & refused("slice_us", "100001", -ERANGE) &
+		refused("slice_us", "x", -EINVAL);
+	good &= refused("mode", "none", -EINVAL) & refused("enabled", "x", -EINVAL);
+	good &= refused("weights", "0", -ERANGE) & refused("weights", "65", -ERANGE) &
+		refused("weights", "a", -EINVAL);
+	/* perf knows no such type; then no events at all */
+	put(HPC "events", "cycles=4242:1");
+	good &= refused("enabled", "1", -ENOENT);
+	put(HPC "events", " ");
+	good &= refused("enabled", "1", -ENODATA);
+	return good;
+}
+
+static bool refuses_changes(void)
+{
+	bool good = begin("all");
+
+	good &= refused("events", "cycles=1:1", -EBUSY) & refused("weights", "2", -EBUSY) &
+		refused("mode", "user", -EBUSY);
+	good &= is("again", put(HPC "enabled", "1"), 0);
+	end();
+	return good;
+}
+
+static bool packs(void)
+{
+	char groups[PAGE], *group, *word, *in_group, *in_word;
+	int nr = 0, events = 0;
+	bool good = begin("all");
+
+	get(HPC "groups", groups, sizeof(groups));
+	for (group = strtok_r(groups, "\n", &in_group); group;
+	     group = strtok_r(NULL, "\n", &in_group), nr++)
+		for (word = strtok_r(group, " ", &in_word); word;
+		     word = strtok_r(NULL, " ", &in_word))
+			events += !!strcmp(word, "cycles");
+	/* 15 events besides cycles, 5 counters besides theirs */
+	good &= is("groups", nr, 3) & is("events", events, 1 + CAUSES + SOURCES);
+	get(HPC "uncounted", groups, sizeof(groups));
+	good &= !strcmp(groups, "\n");
+	end();
+	return good;
+}
+
+#define ROUNDS	2000
+
+static bool breaks_down(void)
+{
+	struct parts truth, estimate;
+	bool good;
+
+	exact_parts(&truth, ROUNDS);
+	good = begin("user") && make_cgroup(CG) && works(CG, 0, ROUNDS) && adds_up(CG);
+	estimated_parts(&estimate, CG);
+	compare_parts(&estimate, &truth);
+	end();
+	rmdir(CG);
+	/* in host time a slice sees as much as the host has time for */
+	return good && worst <= (modelled_time() ? 3 : 10);
+}
+
+static long long all_cycles(const char *cg)
+{
+	return plain(cg, "cycles") + plain(cg, "pending");
+}
+
+/* Cgroups below have what theirs have, those above have it all, a new one has none. */
+static bool nests(void)
+{
+	bool good = begin("all") && make_cgroup(CG);
+	long long a, b;
+
+	put(CG "/cgroup.subtree_control", "+cpu");
+	good &= make_cgroup(CG "/a") && make_cgroup(CG "/b");
+	good &= works(CG "/a", 0, 200) && works(CG "/b", 1, 400);
+	a = all_cycles(CG "/a");
+	b = all_cycles(CG "/b");
+	good &= a > 0 && b > a && is("parent", all_cycles(CG), a + b) && all_cycles(ROOT) > a + b;
+	good &= adds_up(CG) && adds_up(ROOT);
+	good &= is("rmdir", rmdir(CG "/a"), 0) && make_cgroup(CG "/a") &&
+		is("new", all_cycles(CG "/a"), 0);
+	rmdir(CG "/a");
+	rmdir(CG "/b");
+	rmdir(CG);
+	end();
+	return good;
+}
+
+/* Many tasks that hardly live, and a cgroup that goes with pieces in the ring */
+static bool outlives_tasks(void)
+{
+	bool good = begin("all") && make_cgroup(CG);
+	long long pieces = number(HPC "stats/pieces");
+	int i, k, tell[50];
+
+	for (i = 0; i < 20; i++) {
+		for (k = 0; k < 50; k++)
+			task(CG, k % 2, 1, &tell[k]);
+		for (k = 0; k < 50; k++)
+			close(tell[k]);
+		while (wait(NULL) > 0)
+			;
+	}
+	good &= number(HPC "stats/pieces") >= pieces + 1000;
+	good &= adds_up(CG) && is("lost", number(HPC "stats/lost"), 0);
+	works(CG, 0, 10);
+	good &= is("rmdir", rmdir(CG), 0);
+	end();
+	return good;
+}
+
+static bool survives_hotplug(void)
+{
+	bool good = begin("all") && make_cgroup(CG);
+	int tell, i;
+	pid_t pid;
+
+	for (i = 0; i < 3; i++) {
+		pid = task(CG, 1, 300, &tell);
+		close(tell);
+		good &= is("offline", put(CPU1, "0"), 0) && is("online", put(CPU1, "1"), 0);
+		waitpid(pid, NULL, 0);
+	}
+	rmdir(CG);
+	good &= make_cgroup(CG) && works(CG, 1, 300) && plain(CG, "cycles") > 300 * 4 * 5000;
+	good &= is("CPUs that do not count", number(HPC "stats/offline"), 0);
+	rmdir(CG);
+	end();
+	return good;
+}
+
+/* A user of perf who has all counters of a CPU keeps them, and we say that we missed them. */
+static bool yields_to_others(void)
+{
+	bool good = begin("all") && make_cgroup(CG);
+	long long missed = number(HPC "stats/missed");
+	uint64_t count[6] = { };
+	int fd[6], i;
+
+	for (i = 0; i < 6; i++)
+		fd[i] = open_event(event_nr("", "cycles"), -1, 0, true);
+	works(CG, 0, 200);
+	for (i = 0; i < 6; i++) {
+		good &= read(fd[i], &count[i], 8) == 8 && count[i] > 200 * 5000;
+		close(fd[i]);
+	}
+	good &= number(HPC "stats/missed") > missed;
+	missed = all_cycles(CG);
+	good &= works(CG, 0, 200) && all_cycles(CG) > missed + 200 * 5000 && adds_up(CG);
+	put(HPC "enabled", "0");
+	for (i = 0; i < 6; i++)
+		fd[i] = open_event(event_nr("", "cycles"), -1, 0, true);
+	good &= refused("enabled", "1", -EBUSY);
+	for (i = 0; i < 6; i++)
+		close(fd[i]);
+	rmdir(CG);
+	end();
+	return good;
+}
+
+/* As perf_event_paranoid has it */
+static bool is_private(void)
+{
+	bool good = make_cgroup(CG);
+	char text[PAGE], before[16];
+	int status = -1;
+	pid_t pid;
+
+	get(PARANOID, before, sizeof(before));
+	put(PARANOID, "2");
+	pid = fork();
+	if (!pid) {
+		if (setuid(65534))
+			_exit(1);
+		_exit(get(CG "/cpu.stalls", text, sizeof(text)) != -EACCES ||
+		      get(CG "/cpu.counters", text, sizeof(text)) != -EACCES);
+	}
+	waitpid(pid, &status, 0);
+	rmdir(CG);
+	put(PARANOID, before);
+	return good && is("a user who reads it", status, 0);
+}
+
+static bool survives_lies(void)
+{
+	bool good = true;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		good &= begin(i % 2 ? "user" : "all") && make_cgroup(CG) && works(CG, i % 2, 300) &&
+			adds_up(CG) && adds_up(ROOT);
+		put(HPC "enabled", "0");
+		rmdir(CG);
+	}
+	survives_hotplug();
+	end();
+	return good;
+}
+
+/* Figures */
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* What the same work takes longer while it is looked at. An event elsewhere keeps the clock. */
+static void cost_of(const char *slice)
+{
+	int fd = open_event(event_nr("", "cycles"), -1, 3, true);
+	double from = now(), off, on;
+	long long slices;
+
+	works(NULL, 0, ROUNDS);
+	off = now() - from;
+	begin("all");
+	put(HPC "slice_us", slice);
+	slices = number(HPC "stats/slices");
+	from = now();
+	works(NULL, 0, ROUNDS);
+	on = now() - from;
+	slices = number(HPC "stats/slices") - slices;
+	end();
+	close(fd);
+	ksft_print_msg("slice_us %s: %.4f s, %.4f s without: %+.2f %%\n", slice, on, off,
+		       (on / off - 1) * 100);
+	ksft_print_msg("%lld slices, %.0f ns for each\n", slices, (on - off) / slices * 1e9);
+}
+
+static void error_of(const char *slice, const struct parts *truth)
+{
+	struct parts estimate;
+
+	begin("user");
+	make_cgroup(CG);
+	put(HPC "slice_us", slice);
+	ksft_print_msg("slice_us %s\n", slice);
+	works(CG, 0, ROUNDS);
+	estimated_parts(&estimate, CG);
+	compare_parts(&estimate, truth);
+	end();
+	rmdir(CG);
+}
+
+static long long bound_of(const char *text, const char *name)
+{
+	const char *line = text - 1;
+	size_t n = strlen(name);
+
+	while (line++ && (strncmp(line, name, n) || line[n] != ' '))
+		line = strchr(line, '\n');
+	line = line ? strstr(line, "error=") : NULL;
+	return line ? strtoll(line + 6, NULL, 10) : -1;
+}
+
+/* All events there are, several times as many as there are counters */
+static void error_of_all(void)
+{
+	char events[PAGE], text[PAGE], *at = events, *name[64];
+	struct dirent *entry;
+	DIR *dir = opendir(PMU "events");
+	unsigned int nr = 0, n = 0, groups = 0;
+	uint64_t count;
+	double sum = 0, error;
+	char *c;
+
+	at += sprintf(at, "cycles=%lld:1", number(PMU "type"));
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "cycles") && nr < 64) {
+			name[nr] = strdup(entry->d_name);
+			at += sprintf(at, " %s=%lld:%lld", name[nr], number(PMU "type"),
+				      event_nr("", name[nr]));
+			nr++;
+		}
+	put(HPC "events", events);
+	put(HPC "mode", "user");
+	put(HPC "slice_us", "200");
+	is("enabled", put(HPC "enabled", "1"), 0);
+	get(HPC "groups", text, sizeof(text));
+	for (c = text; *c; c++)
+		groups += *c == '\n';
+	make_cgroup(CG);
+	works(CG, 0, 4 * ROUNDS);
+	read_cgroup(CG, "cpu.counters", text);
+	put(HPC "enabled", "0");
+	while (nr--) {
+		exact("", (const char *const *)&name[nr], 1, 4 * ROUNDS, &count);
+		error = count ? 100 * fabs((double)cell(text, name[nr], "count") / count - 1) : 0;
+		ksft_print_msg("%s: %lld +- %lld, counted %llu: %.1f %%\n", name[nr],
+			       cell(text, name[nr], "count"), bound_of(text, name[nr]),
+			       (unsigned long long)count, error);
+		if (count < 100000)
+			continue;
+		sum += error;
+		n++;
+	}
+	ksft_print_msg("%u groups; mean error of %u events with 100,000 counts: %.2f %%\n",
+		       groups, n, n ? sum / n : 0);
+	end();
+	rmdir(CG);
+}
+
+static bool figures(void)
+{
+	static const char * const slices[] = { "800", "360", "200" };
+	struct parts truth;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(slices); i++)
+		cost_of(slices[i]);
+	exact_parts(&truth, ROUNDS);
+	for (i = 0; i < ARRAY_SIZE(slices); i++)
+		error_of(slices[i], &truth);
+	error_of_all();
+	return true;
+}
+
+static void run(const char *name, bool (*test)(void))
+{
+	ksft_test_result(test(), "%s\n", name);
+}
+
+static void run_all(void)
+{
+	ksft_set_plan(9);
+	run("nonsense is refused", refuses_nonsense);
+	run("nothing changes while it counts", refuses_changes);
+	run("as few groups as can be", packs);
+	run("the breakdown is the PMU's", breaks_down);
+	run("nested cgroups", nests);
+	run("tasks that exit", outlives_tasks);
+	run("a CPU that goes offline", survives_hotplug);
+	run("others have all counters", yields_to_others);
+	run("a user who may not read it", is_private);
+}
+
+int main(int argc, char **argv)
+{
+	ksft_print_header();
+	if (access(PMU "type", R_OK))
+		ksft_exit_skip("no virtual PMU (lab run --vpmu)\n");
+	if (access(HPC "enabled", W_OK))
+		ksft_exit_skip("no logical counters (CONFIG_HPC), or not root\n");
+	put(ROOT "cgroup.subtree_control", "+cpu");
+	make_chain();
+	run_on(2);
+	if (argc > 1 && !strcmp(argv[1], "lies")) {
+		ksft_set_plan(1);
+		run("a device that lies", survives_lies);
+	} else if (argc > 1 && !strcmp(argv[1], "figures")) {
+		ksft_set_plan(1);
+		run("figures", figures);
+	} else {
+		run_all();
+	}
+	ksft_finished();
+}
