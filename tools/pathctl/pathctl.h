@@ -3,7 +3,7 @@
  * pathctl - the user's command of page access tracking.
  *
  * Everything it knows comes from text files: /sys/kernel/mm/path, the
- * memory.path.* files of cgroups, and the views of /dev/mmpath, which look the
+ * memory.path.* files and cpu.stalls of cgroups, and the views of /dev/mmpath, which look the
  * same. The layers, each using only those above:
  *
  *   util.c		errors, files, numbers, the terminal
@@ -50,7 +50,7 @@ struct command {
 
 extern const struct command cmd_status, cmd_on, cmd_off, cmd_driver, cmd_track,
 	cmd_mrc, cmd_size, cmd_regions, cmd_top, cmd_prefetch, cmd_record, cmd_replay,
-	cmd_metrics;
+	cmd_metrics, cmd_stalls;
 
 /* util.c */
 void __noreturn __printf(2, 3) die(int status, const char *fmt, ...);
