@@ -170,9 +170,18 @@ static void hpc_show_stall(struct seq_file *m, unsigned int i, const struct hpc_
 	hpc_show_counted(m, t);
 }
 
-static void hpc_show_stalls(struct seq_file *m, const struct hpc_accounts *a)
+static void hpc_show_sources(struct seq_file *m, unsigned int of, const struct hpc_totals *t)
 {
 	const struct hpc_set *set = &hpc_config.events.set;
+	unsigned int i;
+
+	for (i = 0; i < set->nr; i++)
+		if (set->role[i] == HPC_SOURCE && set->of[i] == of)
+			hpc_show_stall(m, i, &t->event[i]);
+}
+
+static void hpc_show_stalls(struct seq_file *m, const struct hpc_accounts *a)
+{
 	const struct hpc_totals *t = &a->totals;
 	unsigned int i;
 
@@ -180,9 +189,12 @@ static void hpc_show_stalls(struct seq_file *m, const struct hpc_accounts *a)
 		   t->unknown);
 	hpc_show(m, "completion", "cycles", t->completion, &t->completion_var);
 	seq_puts(m, "\n");
-	for (i = 0; i < set->nr; i++)
-		if (set->role[i] != HPC_PLAIN)
-			hpc_show_stall(m, i, &t->event[i]);
+	for (i = 0; i < hpc_config.events.set.nr; i++) {
+		if (hpc_config.events.set.role[i] != HPC_STALL)
+			continue;
+		hpc_show_stall(m, i, &t->event[i]);
+		hpc_show_sources(m, i, t);
+	}
 }
 
 static void hpc_show_counters(struct seq_file *m, const struct hpc_accounts *a)

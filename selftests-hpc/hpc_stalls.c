@@ -219,7 +219,8 @@ static void run_on(int cpu)
 
 /* Work: phases that wait for memory, for divisions of two kinds, for branches and for nothing */
 
-static uint32_t chain[1 << 21];		/* more than L2 and the TLB hold */
+/* 5 MiB: more than L2 and the TLB hold, and not so much that L3 depends on what others do */
+static uint32_t chain[5 << 18];
 
 static void make_chain(void)
 {
@@ -237,7 +238,7 @@ static uint64_t phase(unsigned int kind, unsigned int rounds, uint64_t x)
 	for (i = 0; i < rounds; i++) {
 		x = x * 6364136223846793005ULL + 1442695040888963407ULL;
 		if (kind == 0)
-			x += chain[(x >> 40) % ARRAY_SIZE(chain)];
+			x += chain[(x >> 40) * ARRAY_SIZE(chain) >> 24];
 		else if (kind == 1)
 			x /= (x >> 50) | 3;
 		else if (kind == 2)
