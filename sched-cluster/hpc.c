@@ -487,9 +487,9 @@ static DEFINE_MUTEX(hpc_probe_mutex);
  * hpc_enable - begin to count
  *
  * Context: may sleep.
- * Return: 0; -ENODATA: there are no events; -EBUSY: others have all counters; -E2BIG: more groups
- * than HPC_GROUPS; -EINVAL: more slices than HPC_SLOTS; -EXDEV: events of several PMUs; or what perf
- * says of an event that it does not take
+ * Return: 0; -ENODATA: there are no events; -EBUSY: others have all counters; -E2BIG: more
+ * groups than HPC_GROUPS; -EINVAL: more slices than HPC_SLOTS; -EXDEV: events of several PMUs; or
+ * what perf says of an event that it does not take
  */
 int hpc_enable(void)
 {
