@@ -320,7 +320,8 @@ static int hpc_create_events(struct hpc_cpu *c, int cpu)
 			return PTR_ERR(event);
 		}
 		c->event[i] = event;
-		if (event->pmu != c->event[0]->pmu) {
+		/* uncore PMUs count on a CPU of their choice */
+		if (event->cpu != cpu || event->pmu != c->event[0]->pmu) {
 			hpc_release_events(c);
 			return -EXDEV;
 		}
@@ -488,8 +489,8 @@ static DEFINE_MUTEX(hpc_probe_mutex);
  *
  * Context: may sleep.
  * Return: 0; -ENODATA: there are no events; -EBUSY: others have all counters; -E2BIG: more
- * groups than HPC_GROUPS; -EINVAL: more slices than HPC_SLOTS; -EXDEV: events of several PMUs; or
- * what perf says of an event that it does not take
+ * groups than HPC_GROUPS; -EINVAL: more slices than HPC_SLOTS; -EXDEV: events of several PMUs,
+ * or not of each CPU; or what perf says of an event that it does not take
  */
 int hpc_enable(void)
 {
