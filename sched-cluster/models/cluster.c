@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Clusters of threads that share lines (Azimi 2007, 3.3.3).
+ *
+ * The similarity of two threads is the dot product of their shMaps: large if both often take
+ * the same lines from other chips. Counts below 3 are chance. A line that more than half of all
+ * threads take is shared by everybody and tells nothing.
+ *
+ * Algorithm 1 goes over the threads once and puts each into the first cluster whose
+ * representative it resembles. It depends on the order, so threads with the most samples come
+ * first and become the representatives. A second pass puts each thread into the cluster whose
+ * representative it resembles most.
+ *
+ * Threads that share on one chip take nothing from other chips. So a thread that was found in no
+ * cluster stays in the one that it was in: silence is what a good placement sounds like.
+ */
+#include <linux/sort.h>
+#include <linux/string.h>
+
+#include "cluster.h"
+
+static bool cluster_counts(const struct taskcluster_thread *t, u32 i)
+{
+	return t->count[i] >= TASKCLUSTER_NOISE;
+}
+
+/* Drop counts that are chance, and lines that more than half of @total threads take. */
+static void cluster_clean(struct taskcluster_thread **t, u32 nr, u32 total)
+{
+	u32 i, j, takers;
+
+	for (i = 0; i < TASKCLUSTER_LINES; i++) {
+		takers = 0;
+		for (j = 0; j < nr; j++)
+			takers += cluster_counts(t[j], i);
+		for (j = 0; j < nr; j++)
+			if (takers * 2ULL > total || !cluster_counts(t[j], i))
+				t[j]->count[i] = 0;
+	}
+}
+
+static u64 cluster_similarity(const struct taskcluster_thread *a,
+			      const struct taskcluster_thread *b)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < TASKCLUSTER_LINES; i++)
+		sum += a->count[i] * b->count[i];
+	return sum;
+}
+
+/* Threads with most samples first; then in the order given. */
+static int cluster_order(const void *a, const void *b)
+{
+	const struct taskcluster_thread *x = *(struct taskcluster_thread **)a;
+	const struct taskcluster_thread *y = *(struct taskcluster_thread **)b;
+
+	if (x->noted != y->noted)
+		return x->noted < y->noted ? 1 : -1;
+	return x->found < y->found ? -1 : x->found > y->found;
+}
+
+/* The first pass. Return the number of clusters. */
+static u32 cluster_begin(struct taskcluster_thread **t, u32 nr, u32 threshold,
+			 struct taskcluster_thread **rep)
+{
+	u32 i, c, clusters = 0;
+
+	for (i = 0; i < nr; i++) {
+		for (c = 0; c < clusters; c++)
+			if (cluster_similarity(t[i], rep[c]) > threshold)
+				break;
+		if (c == clusters && cluster_similarity(t[i], t[i]) > threshold)
+			rep[clusters++] = t[i];
+	}
+	return clusters;
+}
+
+/* The cluster that @t belongs to, from 1, or 0 */
+static u32 cluster_best(const struct taskcluster_thread *t, u32 clusters, u32 threshold,
+			struct taskcluster_thread **rep)
+{
+	u64 most = threshold, now;
+	u32 c, best = 0;
+
+	for (c = 0; c < clusters; c++) {
+		if (t == rep[c])
+			return c + 1;
+		now = cluster_similarity(t, rep[c]);
+		if (now > most) {
+			most = now;
+			best = c + 1;
+		}
+	}
+	return best;
+}
+
+/* A thread alone is no cluster. */
+static void cluster_drop_single(struct taskcluster_thread **t, u32 nr, u32 c,
+				struct taskcluster_thread *rep)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if (t[i]->found == c && t[i] != rep)
+			return;
+	rep->found = 0;
+}
+
+/**
+ * taskcluster_find() - find the clusters of a group
+ * @t: threads; their order changes, and counts that tell nothing become 0
+ * @nr: number of them
+ * @total: threads of the group, also those of which nothing was seen
+ * @threshold: similarity above which threads share
+ * @rep: room for @nr pointers
+ *
+ * Writes the number of each thread's cluster to ->found. Azimi 2007, 3.3.3, algorithm 1. Takes
+ * time in proportion to threads by clusters.
+ *
+ * Return: the largest number of a cluster; some numbers below may have no threads
+ */
+u32 taskcluster_find(struct taskcluster_thread **t, u32 nr, u32 total, u32 threshold,
+		     struct taskcluster_thread **rep)
+{
+	u32 i, clusters;
+
+	cluster_clean(t, nr, total);
+	for (i = 0; i < nr; i++)
+		t[i]->found = i;
+	sort(t, nr, sizeof(*t), cluster_order, NULL);
+	clusters = cluster_begin(t, nr, threshold, rep);
+	for (i = 0; i < nr; i++)
+		t[i]->found = cluster_best(t[i], clusters, threshold, rep);
+	for (i = 0; i < clusters; i++)
+		cluster_drop_single(t, nr, i + 1, rep[i]);
+	return clusters;
+}
+
+/* By cluster, then by name */
+static int link_order(const void *a, const void *b)
+{
+	const struct taskcluster_link *x = a, *y = b;
+
+	if (x->found != y->found)
+		return x->found < y->found ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* The most threads first */
+static int link_order_size(const void *a, const void *b)
+{
+	const struct taskcluster_link *x = a, *y = b;
+
+	if (x->nr != y->nr)
+		return x->nr < y->nr ? 1 : -1;
+	return link_order(a, b);
+}
+
+/* Count the threads of each pair of cluster and name. Return the number of pairs. */
+static u32 cluster_links(struct taskcluster_thread **t, u32 nr, struct taskcluster_link *links)
+{
+	u32 i, n = 0, pairs = 0;
+
+	for (i = 0; i < nr; i++)
+		if (t[i]->found && t[i]->name)
+			links[n++] = (struct taskcluster_link){ t[i]->found, t[i]->name, 1 };
+	sort(links, n, sizeof(*links), link_order, NULL);
+	for (i = 0; i < n; i++) {
+		if (pairs && !link_order(&links[pairs - 1], &links[i]))
+			links[pairs - 1].nr++;
+		else
+			links[pairs++] = links[i];
+	}
+	sort(links, pairs, sizeof(*links), link_order_size, NULL);
+	return pairs;
+}
+
+static bool cluster_has_name(const u32 *names, u32 clusters, u32 name)
+{
+	u32 c;
+
+	for (c = 0; c < clusters; c++)
+		if (names[c] == name)
+			return true;
+	return false;
+}
+
+/**
+ * taskcluster_name() - give clusters names that last
+ * @t: threads, after taskcluster_find()
+ * @nr: number of them
+ * @clusters: what taskcluster_find() returned
+ * @last: the last name that was given in this group
+ * @links: room for @nr
+ * @names: room for @clusters
+ *
+ * A cluster gets the name that most of its threads had, unless a cluster that has more of its
+ * threads gets it; and else a new one. Threads that were found in no cluster keep their name.
+ *
+ * Return: the last name given
+ */
+u32 taskcluster_name(struct taskcluster_thread **t, u32 nr, u32 clusters, u32 last,
+		     struct taskcluster_link *links, u32 *names)
+{
+	u32 i, pairs = cluster_links(t, nr, links);
+
+	memset(names, 0, clusters * sizeof(*names));
+	for (i = 0; i < pairs; i++)
+		if (!names[links[i].found - 1] &&
+		    !cluster_has_name(names, clusters, links[i].name))
+			names[links[i].found - 1] = links[i].name;
+	for (i = 0; i < nr; i++) {
+		if (!t[i]->found)
+			continue;
+		if (!names[t[i]->found - 1])
+			names[t[i]->found - 1] = ++last;
+		t[i]->name = names[t[i]->found - 1];
+	}
+	return last;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Models of task clusters: which lines a thread takes from other chips, which threads share
+ * them, and the chip that each cluster of threads goes to.
+ *
+ * Plain C: arrays and arithmetic. The models know no task, lock or CPU, allocate nothing, and
+ * are compiled in the kernel and, from the same files, in user space. The caller serializes all
+ * calls on one object.
+ */
+#ifndef _SCHED_CLUSTER_MODELS_CLUSTER_H
+#define _SCHED_CLUSTER_MODELS_CLUSTER_H
+
+#include <linux/types.h>
+
+#define TASKCLUSTER_LINES	256U	/* counters of a shMap */
+#define TASKCLUSTER_NOISE	3U	/* a smaller count is no sharing */
+#define TASKCLUSTER_THRESHOLD	100U	/* similarity of threads that share */
+
+/**
+ * struct taskcluster_filter - the lines that a group of threads is watched on
+ * @line: a line and 1, or 0 where the entry is free
+ */
+struct taskcluster_filter {
+	u64 line[TASKCLUSTER_LINES];
+};
+
+/**
+ * struct taskcluster_thread - a thread of a group
+ * @count: its shMap, how often it took each line of the filter from another chip
+ * @noted: sum of all counts, without saturation
+ * @name: of the cluster that it is in, lasts over rounds; 0: none
+ * @found: number of the cluster that this round found it in, from 1; 0: none
+ */
+struct taskcluster_thread {
+	u8 count[TASKCLUSTER_LINES];
+	u32 noted;
+	u32 name;
+	u32 found;
+};
+
+/* shmap.c */
+void taskcluster_filter_reset(struct taskcluster_filter *f);
+void taskcluster_shmap_reset(struct taskcluster_thread *t);
+bool taskcluster_shmap_note(struct taskcluster_filter *f, struct taskcluster_thread *t, u64 line);
+
+/**
+ * struct taskcluster_link - threads that a cluster of this round has in common with one name
+ * @found: number of the cluster
+ * @name: name that the threads had
+ * @nr: number of threads
+ */
+struct taskcluster_link {
+	u32 found, name, nr;
+};
+
+/* cluster.c */
+u32 taskcluster_find(struct taskcluster_thread **t, u32 nr, u32 total, u32 threshold,
+		     struct taskcluster_thread **rep);
+u32 taskcluster_name(struct taskcluster_thread **t, u32 nr, u32 clusters, u32 last,
+		     struct taskcluster_link *links, u32 *names);
+
+/**
+ * struct taskcluster_chip - CPUs that share their last cache
+ * @capacity: of its CPUs together, 1024 for each full one
+ * @load: what was put there
+ */
+struct taskcluster_chip {
+	u64 capacity;
+	u64 load;
+};
+
+/**
+ * struct taskcluster_member - a thread to be put on a chip
+ * @id: the caller's
+ * @cluster: name of its cluster; 0: none
+ * @load: share of a CPU that it uses, 1024 is a whole one
+ * @chip: chip that it is on, or -1 if that is unknown; taskcluster_place() writes the chip that
+ *	it is to be on, or -1 if any chip is right
+ */
+struct taskcluster_member {
+	u32 id;
+	u32 cluster;
+	u32 load;
+	s32 chip;
+};
+
+/**
+ * struct taskcluster_part - members that stay together
+ * @first: the first one of them
+ * @nr: number of members
+ * @load: of all of them
+ * @chip: chip that most of this load is on, or -1
+ */
+struct taskcluster_part {
+	u32 first, nr;
+	u64 load;
+	s32 chip;
+};
+
+/* place.c */
+void taskcluster_place(struct taskcluster_chip *chips, u32 nr_chips,
+		       struct taskcluster_member *m, u32 nr, u32 imbalance_pct,
+		       struct taskcluster_part *parts);
+
+#endif /* _SCHED_CLUSTER_MODELS_CLUSTER_H */

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * shMap: a signature of the lines that a thread takes from other chips (Azimi 2007, 3.3.2).
+ *
+ *	line ── hash ──> entry of the filter    free: the line gets it, until the next round
+ *	                                        another line's: the sample is dropped
+ *	             └─> counter of the thread  counts up to 255
+ *
+ * All threads of a group have one filter. So a counter is about the same line in each of them,
+ * and two shMaps can be compared entry by entry, without collisions. Lines that are hot come
+ * first, and get the entries.
+ */
+#include <linux/limits.h>
+#include <linux/string.h>
+
+#include "cluster.h"
+
+#define SHMAP_HASH	0x9e3779b97f4a7c15ULL	/* 2^64 by the golden ratio */
+
+/**
+ * taskcluster_filter_reset() - begin a round: all entries are free
+ * @f: filter of the group
+ */
+void taskcluster_filter_reset(struct taskcluster_filter *f)
+{
+	memset(f, 0, sizeof(*f));
+}
+
+/**
+ * taskcluster_shmap_reset() - begin a round: nothing was seen of the thread
+ * @t: thread, keeps its name
+ */
+void taskcluster_shmap_reset(struct taskcluster_thread *t)
+{
+	memset(t->count, 0, sizeof(t->count));
+	t->noted = 0;
+	t->found = 0;
+}
+
+static u32 shmap_entry(u64 line)
+{
+	return line * SHMAP_HASH >> 56;
+}
+
+/**
+ * taskcluster_shmap_note() - a thread has taken a line from another chip
+ * @f: filter of the group
+ * @t: thread
+ * @line: number of the line, not U64_MAX
+ *
+ * Azimi 2007, figure 3.3.
+ *
+ * Return: false if another line has the entry, and nothing was counted
+ */
+bool taskcluster_shmap_note(struct taskcluster_filter *f, struct taskcluster_thread *t, u64 line)
+{
+	u32 i = shmap_entry(line);
+
+	if (!f->line[i])
+		f->line[i] = line + 1;
+	if (f->line[i] != line + 1)
+		return false;
+	if (t->count[i] < U8_MAX)
+		t->count[i]++;
+	t->noted++;
+	return true;
+}
