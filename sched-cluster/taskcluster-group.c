@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who is watched: cgroups that ask for it, the groups of their threads, and what was seen of
+ * each thread.
+ *
+ * A mode that is written to a cgroup's cpu.cluster holds for the cgroups below, too, except those
+ * that have a mode themselves. A thread is known from its first sample on. It is forgotten in the
+ * first round after it has ended, or has left the cgroup.
+ *
+ * A round of a group ends when there are enough samples. Then clusters are looked for, and the
+ * filter begins anew.
+ */
+#include <linux/hashtable.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/xarray.h>
+#include "taskcluster.h"
+
+/* A shMap of 20 lines then has 5 samples of each: few are taken for chance. */
+#define GROUP_SAMPLES	100U	/* for each thread that takes lines, to end a round */
+#define GROUP_TICKS	32U	/* rounds after which too few samples are dropped */
+#define GROUP_REST	4U	/* rounds after the first trial in vain; then twice as many */
+#define GROUP_REST_SHIFT	6U
+
+static DEFINE_XARRAY(taskcluster_askers);	/* by id of the cgroup */
+static DEFINE_HASHTABLE(taskcluster_tasks, 10);
+static unsigned int taskcluster_known;
+static u32 taskcluster_last_name;
+
+/* The number of threads that are known. */
+unsigned int taskcluster_nr_tasks(void)
+{
+	return taskcluster_known;
+}
+
+/* Tasks */
+
+static void task_forget(struct taskcluster_task *t)
+{
+	taskcluster_leave_home(t);
+	hash_del(&t->hash);
+	list_del(&t->node);
+	t->group->nr--;
+	taskcluster_known--;
+	put_task_struct(t->task);
+	kfree(t);
+}
+
+static void group_free(struct taskcluster_group *g)
+{
+	struct taskcluster_task *t, *next;
+
+	list_for_each_entry_safe(t, next, &g->threads, node)
+		task_forget(t);
+	list_del(&g->node);
+	kvfree(g);
+}
+
+/* The cgroup that asks for @task: the nearest one above it with a mode */
+static struct taskcluster_asker *task_asker(struct task_struct *task)
+{
+	struct taskcluster_asker *asker = NULL;
+	struct cgroup *cgrp;
+
+	rcu_read_lock();
+	for (cgrp = task_css(task, cpu_cgrp_id)->cgroup; cgrp && !asker; cgrp = cgroup_parent(cgrp))
+		asker = xa_load(&taskcluster_askers, cgroup_id(cgrp));
+	rcu_read_unlock();
+	return asker;
+}
+
+static struct taskcluster_group *group_add(struct taskcluster_asker *asker, pid_t tgid)
+{
+	struct taskcluster_group *g = kvzalloc(sizeof(*g), GFP_KERNEL);
+
+	if (!g)
+		return NULL;
+	g->asker = asker;
+	g->tgid = tgid;
+	INIT_LIST_HEAD(&g->threads);
+	list_add_tail(&g->node, &asker->groups);
+	return g;
+}
+
+static struct taskcluster_group *group_of(struct task_struct *task)
+{
+	struct taskcluster_asker *asker = task_asker(task);
+	struct taskcluster_group *g;
+	pid_t tgid;
+
+	if (!asker)
+		return NULL;
+	tgid = asker->mode == TASKCLUSTER_PROCESS ? task->tgid : 0;
+	list_for_each_entry(g, &asker->groups, node)
+		if (g->tgid == tgid)
+			return g;
+	return group_add(asker, tgid);
+}
+
+static u64 task_ran_ns(const struct task_struct *task)
+{
+	return READ_ONCE(task->se.sum_exec_runtime);
+}
+
+static struct taskcluster_task *task_add(struct task_struct *task)
+{
+	struct taskcluster_group *g = group_of(task);
+	struct taskcluster_task *t;
+
+	if (!g || taskcluster_known >= TASKCLUSTER_MOST)
+		return NULL;
+	t = kzalloc(sizeof(*t), GFP_KERNEL);
+	if (!t) {
+		this_cpu_inc(taskcluster_stats[TASKCLUSTER_NOMEM]);
+		return NULL;
+	}
+	t->group = g;
+	t->task = get_task_struct(task);
+	t->pid = task->pid;
+	t->ran_ns = task_ran_ns(task);
+	t->home = -1;
+	hash_add(taskcluster_tasks, &t->hash, t->pid);
+	list_add_tail(&t->node, &g->threads);
+	g->nr++;
+	taskcluster_known++;
+	return t;
+}
+
+static struct taskcluster_task *task_find(const struct taskcluster_sample *s)
+{
+	struct taskcluster_task *t;
+
+	hash_for_each_possible(taskcluster_tasks, t, hash, s->pid)
+		if (t->pid == s->pid && t->task->start_time == s->start)
+			return t;
+	return NULL;
+}
+
+/* The thread that a sample is of. It may have ended, and its pid may be another one's by now. */
+static struct taskcluster_task *task_meet(const struct taskcluster_sample *s)
+{
+	struct taskcluster_task *t = NULL;
+	struct task_struct *task;
+
+	rcu_read_lock();
+	task = find_task_by_pid_ns(s->pid, &init_pid_ns);
+	if (task && task->start_time == s->start)
+		get_task_struct(task);
+	else
+		task = NULL;
+	rcu_read_unlock();
+	if (!task)
+		return NULL;
+	t = task_add(task);
+	put_task_struct(task);
+	return t;
+}
+
+/**
+ * taskcluster_note() - count a sample
+ * @s: the sample
+ *
+ * A sample of a thread of no cgroup that asks is dropped. Context: process, taskcluster_mutex
+ * held.
+ */
+void taskcluster_note(const struct taskcluster_sample *s)
+{
+	struct taskcluster_task *t = task_find(s) ?: task_meet(s);
+	struct taskcluster_group *g;
+	u64 addr;
+
+	if (!t)
+		return;
+	g = t->group;
+	t->samples++;
+	g->samples++;
+	addr = g->tgid ? s->addr : s->phys;
+	if (!addr || !taskcluster_shmap_note(&g->filter, &t->model, addr / L1_CACHE_BYTES))
+		g->asker->missed++;
+}
+
+/* Groups, each round */
+
+static void group_begin(struct taskcluster_group *g)
+{
+	struct taskcluster_task *t;
+
+	taskcluster_filter_reset(&g->filter);
+	list_for_each_entry(t, &g->threads, node)
+		taskcluster_shmap_reset(&t->model);
+	g->samples = 0;
+	g->ran_ns = 0;
+	g->ticks = 0;
+}
+
+static bool task_has_left(const struct taskcluster_task *t)
+{
+	return READ_ONCE(t->task->flags) & PF_EXITING || t->task->pid != t->pid ||
+	       task_asker(t->task) != t->group->asker ||
+	       (t->group->tgid && t->task->tgid != t->group->tgid);
+}
+
+/* Threads that are still there have run. Those that ended before their sample came are gone. */
+static void group_update_tasks(struct taskcluster_group *g)
+{
+	struct taskcluster_task *t, *next;
+	u64 ran_ns;
+
+	list_for_each_entry_safe(t, next, &g->threads, node) {
+		if (task_has_left(t)) {
+			task_forget(t);
+			continue;
+		}
+		ran_ns = task_ran_ns(t->task);
+		g->ran_ns += ran_ns - t->ran_ns;
+		t->ran_ns = ran_ns;
+		t->seen = t->samples;
+		t->samples = 0;
+	}
+}
+
+/* How many threads could share: those of which nothing was seen count, too. */
+static u32 group_total(const struct taskcluster_group *g)
+{
+	const struct taskcluster_task *t = list_first_entry(&g->threads, typeof(*t), node);
+
+	return g->tgid ? max_t(u32, g->nr, get_nr_threads(t->task)) : g->nr;
+}
+
+/* Names of clusters with one thread are of no use. */
+static void group_drop_single(struct taskcluster_group *g, struct taskcluster_thread **t)
+{
+	u32 i, k, nr;
+
+	for (i = 0; i < g->nr; i++) {
+		for (k = 0, nr = 0; k < g->nr && nr < 2; k++)
+			nr += t[k]->name == t[i]->name;
+		if (nr < 2)
+			t[i]->name = 0;
+	}
+}
+
+static void group_find(struct taskcluster_group *g, struct taskcluster_thread **t,
+		       struct taskcluster_thread **rep, struct taskcluster_link *links, u32 *names)
+{
+	struct taskcluster_task *task;
+	u32 nr = 0, clusters;
+
+	list_for_each_entry(task, &g->threads, node)
+		t[nr++] = &task->model;
+	clusters = taskcluster_find(t, nr, group_total(g), TASKCLUSTER_THRESHOLD, rep);
+	taskcluster_last_name = taskcluster_name(t, nr, clusters, taskcluster_last_name, links,
+						 names);
+	group_drop_single(g, t);
+	g->asker->rounds++;
+	g->found = true;
+}
+
+static void group_cluster(struct taskcluster_group *g)
+{
+	struct taskcluster_thread **t = kvcalloc(2 * g->nr, sizeof(*t), GFP_KERNEL);
+	struct taskcluster_link *links = kvcalloc(g->nr, sizeof(*links), GFP_KERNEL);
+	u32 *names = kvcalloc(g->nr, sizeof(*names), GFP_KERNEL);
+
+	if (t && links && names)
+		group_find(g, t, t + g->nr, links, names);
+	else
+		this_cpu_inc(taskcluster_stats[TASKCLUSTER_NOMEM]);
+	kvfree(names);
+	kvfree(links);
+	kvfree(t);
+}
+
+/* Was it of use to place the threads? An eighth less is the least that counts. */
+static void group_judge(struct taskcluster_group *g)
+{
+	g->trial = false;
+	if (g->now <= g->before - g->before / 8) {
+		g->failures = 0;
+		return;
+	}
+	taskcluster_undo(g);
+	g->asker->undone++;
+	g->rest = GROUP_REST << min(g->failures++, GROUP_REST_SHIFT);
+}
+
+/* Silent threads need no samples. */
+static bool group_is_ready(const struct taskcluster_group *g)
+{
+	const struct taskcluster_task *t;
+	u64 nr = 0;
+
+	list_for_each_entry(t, &g->threads, node)
+		nr += t->model.noted >= TASKCLUSTER_NOISE;
+	return nr && g->samples >= nr * GROUP_SAMPLES;
+}
+
+static void group_update(struct taskcluster_group *g)
+{
+	group_update_tasks(g);
+	g->ticks++;
+	if (!g->ran_ns || list_empty(&g->threads))
+		return;
+	g->now = div64_u64(g->samples * taskcluster_config.period * NSEC_PER_SEC, g->ran_ns);
+	if (g->trial)
+		group_judge(g);
+	if (g->rest)
+		g->rest--;
+	else if (group_is_ready(g))
+		group_cluster(g);
+	else if (g->ticks < GROUP_TICKS)
+		return;
+	group_begin(g);
+}
+
+/**
+ * taskcluster_update_groups() - end the round of all groups
+ *
+ * Forgets threads that have gone, judges places, and looks for clusters. Context: process,
+ * taskcluster_mutex held.
+ */
+void taskcluster_update_groups(void)
+{
+	struct taskcluster_group *g, *next;
+	struct taskcluster_asker *asker;
+	unsigned long id;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	xa_for_each(&taskcluster_askers, id, asker) {
+		list_for_each_entry_safe(g, next, &asker->groups, node) {
+			group_update(g);
+			if (list_empty(&g->threads))
+				group_free(g);
+			cond_resched();
+		}
+	}
+}
+
+/* Call @fn for each group, under taskcluster_mutex. */
+void taskcluster_visit_groups(void (*fn)(struct taskcluster_group *g))
+{
+	struct taskcluster_asker *asker;
+	struct taskcluster_group *g;
+	unsigned long id;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	xa_for_each(&taskcluster_askers, id, asker)
+		list_for_each_entry(g, &asker->groups, node)
+			fn(g);
+}
+
+/* Cgroups */
+
+static void asker_forget(struct taskcluster_asker *asker)
+{
+	struct taskcluster_group *g, *next;
+
+	list_for_each_entry_safe(g, next, &asker->groups, node)
+		group_free(g);
+}
+
+/* Forget all threads; cgroups keep their modes. Under taskcluster_mutex. */
+void taskcluster_forget_all(void)
+{
+	struct taskcluster_asker *asker;
+	unsigned long id;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	xa_for_each(&taskcluster_askers, id, asker)
+		asker_forget(asker);
+}
+
+/* The entry of a cgroup, or NULL. Under taskcluster_mutex. */
+struct taskcluster_asker *taskcluster_find_asker(u64 id)
+{
+	lockdep_assert_held(&taskcluster_mutex);
+	return xa_load(&taskcluster_askers, id);
+}
+
+/* Make an entry for a cgroup that has none. Return 0 or -ENOMEM. */
+int taskcluster_add_asker(u64 id, enum taskcluster_mode mode)
+{
+	struct taskcluster_asker *asker = kzalloc(sizeof(*asker), GFP_KERNEL);
+	int ret;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	if (!asker)
+		return -ENOMEM;
+	asker->id = id;
+	asker->mode = mode;
+	INIT_LIST_HEAD(&asker->groups);
+	ret = xa_err(xa_store(&taskcluster_askers, id, asker, GFP_KERNEL));
+	if (ret)
+		kfree(asker);
+	return ret;
+}
+
+/* Nobody else looks at an entry: the table is read under taskcluster_mutex only. */
+void taskcluster_del_asker(struct taskcluster_asker *asker)
+{
+	lockdep_assert_held(&taskcluster_mutex);
+	asker_forget(asker);
+	xa_erase(&taskcluster_askers, asker->id);
+	kfree(asker);
+}
+
+/**
+ * taskcluster_reap_askers() - drop cgroups that were removed
+ *
+ * Context: process, taskcluster_mutex held. Return: whether a cgroup is left that asks.
+ */
+bool taskcluster_reap_askers(void)
+{
+	struct taskcluster_asker *asker;
+	struct cgroup *cgrp;
+	unsigned long id;
+	bool left = false;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	xa_for_each(&taskcluster_askers, id, asker) {
+		cgrp = __cgroup_get_from_id(id);
+		if (IS_ERR(cgrp)) {
+			taskcluster_del_asker(asker);
+			continue;
+		}
+		cgroup_put(cgrp);
+		left = true;
+	}
+	return left;
+}

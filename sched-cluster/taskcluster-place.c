@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Places: each cluster has a chip, and each of its threads a home, a CPU of that chip.
+ *
+ *	worker	taskcluster_place() -> homes -> threads that run elsewhere are moved, by swaps
+ *		with threads that want to go the other way, where there are such
+ *	wakeup	an idle CPU of the chip, or the one with the least to do
+ *	load balancing leaves the thread on its chip
+ *
+ * A home is a wish. Affinity, cpusets, hotplug and other scheduling classes come first. So does
+ * work: a chip may be fuller than another one by imbalance_pct, counted in runnable tasks for
+ * each CPU, and beyond that the scheduler does as it always does.
+ *
+ * A chip is named by one of its CPUs and found through sd_llc, under RCU. When that CPU goes
+ * offline the home leads nowhere, until the next round.
+ */
+#include <linux/mmu_context.h>
+#include <linux/slab.h>
+#include "../sched.h"
+#include "taskcluster.h"
+
+#define PLACE_MOVES	64U	/* in a round, at most */
+
+DEFINE_STATIC_KEY_FALSE(taskcluster_placing);
+
+/* Chips */
+
+/**
+ * struct chip_load - how full a chip is
+ * @running: runnable tasks
+ * @cpus: CPUs
+ */
+struct chip_load {
+	unsigned int running, cpus;
+};
+
+/* A number that CPUs of one chip have in common */
+int taskcluster_chip_of(int cpu)
+{
+	return per_cpu(sd_llc_id, cpu);
+}
+
+/* The CPUs of a chip, or NULL if @cpu is offline or isolated. Under RCU. */
+static const struct cpumask *chip_span(int cpu)
+{
+	struct sched_domain *sd = rcu_dereference(per_cpu(sd_llc, cpu));
+
+	return sd ? sched_domain_span(sd) : NULL;
+}
+
+static struct chip_load chip_load_of(const struct cpumask *span)
+{
+	struct chip_load load = { };
+	int cpu;
+
+	for_each_cpu(cpu, span) {
+		load.running += READ_ONCE(cpu_rq(cpu)->nr_running);
+		load.cpus++;
+	}
+	return load;
+}
+
+/*
+ * With one task more @there, and @here as it is, is @here fuller than the bound allows? Then the
+ * task should be there.
+ */
+static bool chip_is_fuller(struct chip_load here, struct chip_load there)
+{
+	u64 percent = 100 + READ_ONCE(taskcluster_config.imbalance_pct);
+
+	return here.running * 100ULL * there.cpus > (there.running + 1) * percent * here.cpus;
+}
+
+/* Is the chip @home full for one task more, which runs nowhere yet? Under RCU. */
+static bool chip_is_full(int home, const struct cpumask *span)
+{
+	struct chip_load here = chip_load_of(span);
+	const struct cpumask *other;
+	int cpu;
+
+	here.running++;
+	for_each_online_cpu(cpu) {
+		if (taskcluster_chip_of(cpu) != cpu || cpus_share_cache(cpu, home))
+			continue;
+		other = chip_span(cpu);
+		if (other && chip_is_fuller(here, chip_load_of(other)))
+			return true;
+	}
+	return false;
+}
+
+/* An idle CPU that @p may use, or else the one with the least to do, or -1. @prev goes first. */
+static int chip_pick(struct task_struct *p, const struct cpumask *span, int prev, bool *idle)
+{
+	unsigned int least = UINT_MAX, running;
+	int cpu, best = -1;
+
+	*idle = true;
+	if (cpumask_test_cpu(prev, span) && cpumask_test_cpu(prev, p->cpus_ptr) &&
+	    available_idle_cpu(prev))
+		return prev;
+	for_each_cpu_and(cpu, span, p->cpus_ptr) {
+		if (available_idle_cpu(cpu))
+			return cpu;
+		running = READ_ONCE(cpu_rq(cpu)->nr_running);
+		if (running < least || (running == least && cpu == prev)) {
+			least = running;
+			best = cpu;
+		}
+	}
+	*idle = false;
+	return best;
+}
+
+/* A CPU of the chip @home for @p, or -1 and the reason. Under RCU. */
+static int chip_select(struct task_struct *p, int home, int prev, enum taskcluster_stat *why)
+{
+	const struct cpumask *span = chip_span(home);
+	bool idle;
+	int cpu;
+
+	*why = TASKCLUSTER_WOKEN_AWAY;
+	if (!span)
+		return -1;
+	cpu = chip_pick(p, span, prev, &idle);
+	if (cpu < 0)
+		return -1;
+	*why = TASKCLUSTER_WOKEN_FULL;
+	if (!idle && chip_is_full(home, span))
+		return -1;
+	*why = TASKCLUSTER_WOKEN;
+	return cpu;
+}
+
+/* Hooks */
+
+/**
+ * __taskcluster_select_cpu() - choose a CPU of its chip for a task that wakes up
+ * @p: the task, which has had a home
+ * @prev_cpu: the CPU that it ran on
+ *
+ * Context: p->pi_lock held. Looks at each CPU of the chip; and at all CPUs once if none of the
+ * chip is idle.
+ *
+ * Return: a CPU, or -1 if the scheduler should choose
+ */
+int __taskcluster_select_cpu(struct task_struct *p, int prev_cpu)
+{
+	int home = READ_ONCE(p->taskcluster_home) - 1, cpu;
+	enum taskcluster_stat why;
+
+	if (home < 0)
+		return -1;
+	rcu_read_lock();
+	cpu = chip_select(p, home, prev_cpu, &why);
+	rcu_read_unlock();
+	this_cpu_inc(taskcluster_stats[why]);
+	return cpu;
+}
+
+/**
+ * __taskcluster_keeps() - should load balancing leave a task on its chip?
+ * @p: the task, which has had a home
+ * @src_cpu: the CPU that it is queued on
+ * @dst_cpu: the CPU that would take it
+ *
+ * Context: lock of @src_cpu's rq held. Looks at each CPU of both chips.
+ *
+ * Return: true if the task should stay
+ */
+bool __taskcluster_keeps(struct task_struct *p, int src_cpu, int dst_cpu)
+{
+	int home = READ_ONCE(p->taskcluster_home) - 1;
+	const struct cpumask *here, *there;
+	bool keeps = false;
+
+	if (home < 0 || !cpus_share_cache(src_cpu, home) || cpus_share_cache(src_cpu, dst_cpu))
+		return false;
+	rcu_read_lock();
+	here = chip_span(src_cpu);
+	there = chip_span(dst_cpu);
+	if (here && there)
+		keeps = !chip_is_fuller(chip_load_of(here), chip_load_of(there));
+	rcu_read_unlock();
+	this_cpu_inc(taskcluster_stats[keeps ? TASKCLUSTER_KEPT : TASKCLUSTER_RELEASED]);
+	return keeps;
+}
+
+/* Homes */
+
+/**
+ * struct places - what a placement needs
+ * @chips: chips of the model
+ * @cpu: a CPU of each chip
+ * @chip: number of the chip with this taskcluster_chip_of(), or -1
+ * @tasks: all threads
+ * @members: the same for the model
+ * @parts: room for the model
+ * @nr_chips: number of chips
+ * @nr: number of threads
+ */
+struct places {
+	struct taskcluster_chip *chips;
+	int *cpu;
+	s32 *chip;
+	struct taskcluster_task **tasks;
+	struct taskcluster_member *members;
+	struct taskcluster_part *parts;
+	u32 nr_chips, nr;
+};
+
+static struct places places;
+static u64 places_seen;	/* what the chips were like at the last placement */
+
+static void places_free(void)
+{
+	kvfree(places.parts);
+	kvfree(places.members);
+	kvfree(places.tasks);
+	kvfree(places.chip);
+	kvfree(places.cpu);
+	kvfree(places.chips);
+	memset(&places, 0, sizeof(places));
+}
+
+static bool places_alloc(u32 nr)
+{
+	places.chips = kvcalloc(nr_cpu_ids, sizeof(*places.chips), GFP_KERNEL);
+	places.cpu = kvcalloc(nr_cpu_ids, sizeof(*places.cpu), GFP_KERNEL);
+	places.chip = kvcalloc(nr_cpu_ids, sizeof(*places.chip), GFP_KERNEL);
+	places.tasks = kvcalloc(nr, sizeof(*places.tasks), GFP_KERNEL);
+	places.members = kvcalloc(nr, sizeof(*places.members), GFP_KERNEL);
+	places.parts = kvcalloc(nr, sizeof(*places.parts), GFP_KERNEL);
+	return places.chips && places.cpu && places.chip && places.tasks && places.members &&
+	       places.parts;
+}
+
+/* Chips of CPUs that are online and not isolated. Returns what changes when they do. */
+static u64 places_find_chips(void)
+{
+	u64 seen = 1;
+	int cpu, id;
+
+	memset(places.chip, 0xff, nr_cpu_ids * sizeof(*places.chip));
+	rcu_read_lock();
+	for_each_online_cpu(cpu) {
+		if (!chip_span(cpu))
+			continue;
+		id = taskcluster_chip_of(cpu);
+		if (places.chip[id] < 0) {
+			places.chip[id] = places.nr_chips;
+			places.cpu[places.nr_chips++] = cpu;
+		}
+		places.chips[places.chip[id]].capacity += arch_scale_cpu_capacity(cpu);
+		seen = seen * 31 + id * nr_cpu_ids + cpu;
+	}
+	rcu_read_unlock();
+	return seen;
+}
+
+static s32 places_chip(int cpu)
+{
+	return places.chip[taskcluster_chip_of(cpu)];
+}
+
+/* Steps of an eighth, so that a thread weighs the same in each round. */
+static u32 task_load(const struct task_struct *p)
+{
+	return clamp(round_up(READ_ONCE(p->se.avg.util_avg), 128), 128UL, 1024UL);
+}
+
+static void places_add_group(struct taskcluster_group *g)
+{
+	struct taskcluster_task *t;
+	struct taskcluster_member *m;
+
+	list_for_each_entry(t, &g->threads, node) {
+		m = &places.members[places.nr];
+		m->id = places.nr;
+		m->cluster = g->rest ? 0 : t->model.name;
+		m->load = task_load(t->task);
+		m->chip = places_chip(t->home >= 0 ? t->home : task_cpu(t->task));
+		places.tasks[places.nr++] = t;
+	}
+}
+
+/**
+ * taskcluster_leave_home() - let the scheduler choose again
+ * @t: a thread
+ *
+ * Context: taskcluster_mutex held.
+ */
+void taskcluster_leave_home(struct taskcluster_task *t)
+{
+	t->home = -1;
+	WRITE_ONCE(t->task->taskcluster_home, 0);
+}
+
+/**
+ * taskcluster_undo() - leave all homes, and forget the clusters
+ * @g: a group
+ *
+ * Context: taskcluster_mutex held.
+ */
+void taskcluster_undo(struct taskcluster_group *g)
+{
+	struct taskcluster_task *t;
+
+	list_for_each_entry(t, &g->threads, node) {
+		taskcluster_leave_home(t);
+		t->model.name = 0;
+	}
+}
+
+static bool task_may_use(struct task_struct *p, int cpu)
+{
+	const struct cpumask *span;
+	bool may;
+
+	rcu_read_lock();
+	span = chip_span(cpu);
+	may = span && cpumask_intersects(span, p->cpus_ptr);
+	rcu_read_unlock();
+	return may;
+}
+
+/* Give @t the home that the model has found. A group whose threads must move is on trial. */
+static void task_settle(struct taskcluster_task *t, s32 chip)
+{
+	struct taskcluster_group *g = t->group;
+	int was = t->home >= 0 ? t->home : task_cpu(t->task);
+
+	if (chip < 0) {
+		taskcluster_leave_home(t);
+		return;
+	}
+	if (!task_may_use(t->task, places.cpu[chip])) {
+		taskcluster_leave_home(t);
+		g->asker->pinned++;
+		return;
+	}
+	if (places_chip(was) != chip && g->found) {
+		g->before = g->now;
+		g->trial = true;
+	}
+	t->home = places.cpu[chip];
+	WRITE_ONCE(t->task->taskcluster_home, t->home + 1);
+}
+
+static void places_settle(void)
+{
+	const struct taskcluster_member *m;
+
+	taskcluster_place(places.chips, places.nr_chips, places.members, places.nr,
+			  taskcluster_config.imbalance_pct, places.parts);
+	for (m = places.members; m < places.members + places.nr; m++)
+		task_settle(places.tasks[m->id], m->chip);
+}
+
+/* Moves */
+
+/* Does a thread wait for a CPU, or use one, on a chip that is not its home? */
+static bool task_is_astray(const struct taskcluster_task *t)
+{
+	const struct task_struct *p = t->task;
+
+	return t->home >= 0 && READ_ONCE(p->on_rq) && p->sched_class == &fair_sched_class &&
+	       !cpus_share_cache(task_cpu(p), t->home);
+}
+
+static bool task_swap(struct taskcluster_task *a, struct taskcluster_task *b)
+{
+	int cpu_a = task_cpu(a->task), cpu_b = task_cpu(b->task);
+
+	if (!cpus_share_cache(cpu_a, b->home) || !cpus_share_cache(cpu_b, a->home))
+		return false;
+	if (migrate_swap(a->task, b->task, cpu_b, cpu_a))
+		return false;
+	a->group->asker->moves++;
+	b->group->asker->moves++;
+	return true;
+}
+
+static void task_move(struct taskcluster_task *t)
+{
+	enum taskcluster_stat why;
+	int cpu;
+
+	rcu_read_lock();
+	cpu = chip_select(t->task, t->home, task_cpu(t->task), &why);
+	rcu_read_unlock();
+	if (cpu >= 0 && !migrate_task_to(t->task, cpu))
+		t->group->asker->moves++;
+}
+
+/* Swap those that want to go where the other one is, and move the others alone. */
+static void places_move(void)
+{
+	struct taskcluster_task **t = places.tasks;
+	u32 i, k, nr = 0;
+
+	for (i = 0; i < places.nr && nr < PLACE_MOVES; i++)
+		if (task_is_astray(t[i])) {
+			swap(t[nr], t[i]);
+			nr++;
+		}
+	for (i = 0; i < nr; i++) {
+		for (k = i + 1; k < nr; k++)
+			if (task_is_astray(t[i]) && task_is_astray(t[k]) && task_swap(t[i], t[k]))
+				break;
+		if (k == nr && task_is_astray(t[i]))
+			task_move(t[i]);
+	}
+}
+
+/* The number of chips, of CPUs that are online and not isolated. */
+unsigned int taskcluster_nr_chips(void)
+{
+	unsigned int nr = 0;
+	int cpu;
+
+	rcu_read_lock();
+	for_each_online_cpu(cpu)
+		nr += taskcluster_chip_of(cpu) == cpu && chip_span(cpu);
+	rcu_read_unlock();
+	return nr;
+}
+
+static bool places_anew;
+
+static void places_ask_group(struct taskcluster_group *g)
+{
+	places_anew |= g->found;
+}
+
+static void places_end_group(struct taskcluster_group *g)
+{
+	g->found = false;
+}
+
+/**
+ * taskcluster_place_all() - find homes for all threads, and move them there
+ *
+ * Homes change only when clusters were looked for, or when the chips have changed. Context:
+ * process, taskcluster_mutex held.
+ */
+void taskcluster_place_all(void)
+{
+	u64 seen;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	if (!taskcluster_nr_tasks())
+		return;
+	if (!places_alloc(taskcluster_nr_tasks())) {
+		this_cpu_inc(taskcluster_stats[TASKCLUSTER_NOMEM]);
+		places_free();
+		return;
+	}
+	seen = places_find_chips();
+	places_anew = seen != places_seen;
+	taskcluster_visit_groups(places_ask_group);
+	taskcluster_visit_groups(places_add_group);
+	if (places_anew && places.nr_chips)
+		places_settle();
+	places_seen = seen;
+	places_move();
+	taskcluster_visit_groups(places_end_group);
+	places_free();
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Samples of lines that come from other chips: an event of perf on each CPU, whose handler puts
+ * the address and the task into a ring (Azimi 2007, 3.2.1).
+ *
+ * The handler may run in an NMI, or in the middle of a context switch. So it takes no lock and
+ * looks nothing up. It is the only writer of its CPU's ring, and the worker is the only reader.
+ *
+ * Perf takes cpus_read_lock() when an event is created or released. So a CPU that comes or goes
+ * only leaves a note, and the worker does the rest in its next round.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/device.h>
+#include <linux/perf_event.h>
+#include <linux/vmalloc.h>
+#include "taskcluster.h"
+
+#define RING_ENTRIES	4096U
+
+/**
+ * struct taskcluster_ring - the samples of a CPU
+ * @head: samples written, modulo 2^32
+ * @tail: samples read, modulo 2^32
+ * @sample: sample i is in entry i modulo RING_ENTRIES
+ */
+struct taskcluster_ring {
+	u32 head;
+	u32 tail;
+	struct taskcluster_sample sample[RING_ENTRIES];
+};
+
+/**
+ * struct taskcluster_source - where the samples of a CPU come from
+ * @event: NULL while there are none
+ * @ring: where they go, set while there is an event
+ * @stale: the CPU was offline: the event is dead
+ */
+struct taskcluster_source {
+	struct perf_event *event;
+	struct taskcluster_ring *ring;
+	bool stale;
+};
+
+static DEFINE_PER_CPU(struct taskcluster_source, taskcluster_sources);
+static bool taskcluster_cpuhp;	/* the notes of CPUs that come and go are wanted */
+
+/* Some PMUs cannot select by source. Data from no other chip's cache says nothing of sharing. */
+static bool sample_is_local(const struct perf_sample_data *data)
+{
+	union perf_mem_data_src src = data->data_src;
+
+	if (!(data->sample_flags & PERF_SAMPLE_DATA_SRC) || src.val == PERF_MEM_NA)
+		return false;
+	return !src.mem_remote &&
+	       !(src.mem_lvl & (PERF_MEM_LVL_REM_CCE1 | PERF_MEM_LVL_REM_CCE2));
+}
+
+static void sample_put(struct taskcluster_ring *ring, const struct perf_sample_data *data)
+{
+	u32 head = ring->head;
+	struct taskcluster_sample *s = &ring->sample[head % RING_ENTRIES];
+
+	/* pairs with taskcluster_drain_ring(), which has read what was there */
+	if (head - smp_load_acquire(&ring->tail) >= RING_ENTRIES) {
+		this_cpu_inc(taskcluster_stats[TASKCLUSTER_LOST]);
+		return;
+	}
+	s->start = current->start_time;
+	s->pid = current->pid;
+	s->addr = data->addr;
+	s->phys = data->sample_flags & PERF_SAMPLE_PHYS_ADDR ? data->phys_addr : 0;
+	/* pairs with taskcluster_drain_ring(), which then reads the entry */
+	smp_store_release(&ring->head, head + 1);
+	this_cpu_inc(taskcluster_stats[TASKCLUSTER_SAMPLES]);
+}
+
+static void taskcluster_overflow(struct perf_event *event, struct perf_sample_data *data,
+				 struct pt_regs *regs)
+{
+	if (current->flags & (PF_KTHREAD | PF_EXITING))
+		return;
+	if (sample_is_local(data)) {
+		this_cpu_inc(taskcluster_stats[TASKCLUSTER_LOCAL]);
+		return;
+	}
+	/* perf looks up what was asked for and the PMU has not told */
+	perf_prepare_sample(data, event, regs);
+	sample_put(event->overflow_handler_context, data);
+}
+
+static void taskcluster_drain_ring(struct taskcluster_ring *ring,
+				   void (*note)(const struct taskcluster_sample *s))
+{
+	u32 head = smp_load_acquire(&ring->head);	/* pairs with sample_put() */
+	u32 tail = ring->tail;
+
+	for (; tail != head; tail++)
+		note(&ring->sample[tail % RING_ENTRIES]);
+	/* pairs with sample_put(), which then writes over the entries */
+	smp_store_release(&ring->tail, tail);
+}
+
+/**
+ * taskcluster_drain() - take the samples out of all rings
+ * @note: called for each of them
+ *
+ * Context: process, taskcluster_mutex held.
+ */
+void taskcluster_drain(void (*note)(const struct taskcluster_sample *s))
+{
+	struct taskcluster_source *source;
+	int cpu;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	for_each_possible_cpu(cpu) {
+		source = per_cpu_ptr(&taskcluster_sources, cpu);
+		if (source->ring)
+			taskcluster_drain_ring(source->ring, note);
+	}
+}
+
+/* The bus of all PMUs. It has no name elsewhere, but each PMU is on it. */
+static const struct bus_type *taskcluster_pmu_bus(struct perf_event *event)
+{
+	const struct device *dev = event->pmu->dev;
+
+	return IS_ERR_OR_NULL(dev) ? NULL : dev->bus;
+}
+
+/**
+ * taskcluster_pmu_type() - find a PMU
+ * @name: its name in /sys/bus/event_source/devices
+ *
+ * Context: process. Return: its type, or -ENODEV if there is none with this name.
+ */
+int taskcluster_pmu_type(const char *name)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr), .disabled = 1,
+	};
+	const struct bus_type *bus;
+	struct perf_event *event;
+	struct device *dev = NULL;
+	struct pmu *pmu;
+	int type = -ENODEV;
+
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	bus = taskcluster_pmu_bus(event);
+	if (bus)
+		dev = bus_find_device_by_name(bus, NULL, name);
+	if (dev) {
+		pmu = dev_get_drvdata(dev);
+		type = pmu->type;
+		put_device(dev);
+	}
+	perf_event_release_kernel(event);
+	return type;
+}
+
+static void source_close(struct taskcluster_source *source)
+{
+	if (!source->event)
+		return;
+	perf_event_release_kernel(source->event);
+	source->event = NULL;
+	vfree(source->ring);
+	source->ring = NULL;
+}
+
+static int source_open(struct taskcluster_source *source, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = taskcluster_config.type, .size = sizeof(attr),
+		.config = taskcluster_config.event,
+		.sample_period = taskcluster_config.period,
+		.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR,
+		.exclude_kernel = 1, .exclude_hv = 1,
+	};
+	struct taskcluster_ring *ring = vzalloc_node(sizeof(*ring), cpu_to_node(cpu));
+	struct perf_event *event;
+
+	if (!ring)
+		return -ENOMEM;
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL, taskcluster_overflow, ring);
+	if (IS_ERR(event)) {
+		vfree(ring);
+		return PTR_ERR(event);
+	}
+	source->event = event;
+	source->ring = ring;
+	return 0;
+}
+
+static int taskcluster_cpu_online(unsigned int cpu)
+{
+	WRITE_ONCE(per_cpu(taskcluster_sources, cpu).stale, true);
+	return 0;
+}
+
+static int taskcluster_watch_cpus(void)
+{
+	int ret;
+
+	if (taskcluster_cpuhp)
+		return 0;
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "sched/taskcluster:online",
+					taskcluster_cpu_online, NULL);
+	taskcluster_cpuhp = ret >= 0;
+	return min(ret, 0);
+}
+
+static void taskcluster_close_all(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		source_close(per_cpu_ptr(&taskcluster_sources, cpu));
+}
+
+/* Open the events of CPUs that have come, and close those of CPUs that have gone. */
+static int taskcluster_open_all(void)
+{
+	struct taskcluster_source *source;
+	int cpu, ret;
+
+	for_each_possible_cpu(cpu) {
+		source = per_cpu_ptr(&taskcluster_sources, cpu);
+		if (xchg(&source->stale, false) || !cpu_online(cpu))
+			source_close(source);
+		if (source->event || !cpu_online(cpu))
+			continue;
+		ret = source_open(source, cpu);
+		/* a CPU may have gone meanwhile */
+		if (ret && cpu_online(cpu))
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * taskcluster_sampling() - sample on all CPUs that are online, or on none
+ * @on: whether to
+ *
+ * Called again in each round. Context: process, taskcluster_mutex held.
+ *
+ * Return: 0, or the error of the PMU; then nothing is sampled.
+ */
+int taskcluster_sampling(bool on)
+{
+	int ret = 0;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	if (on)
+		ret = taskcluster_watch_cpus() ?: taskcluster_open_all();
+	if (!on || ret)
+		taskcluster_close_all();
+	return ret;
+}
+
+/**
+ * taskcluster_resample() - let a new event or period take effect
+ *
+ * The next call of taskcluster_sampling() opens the events again. Context: process,
+ * taskcluster_mutex held.
+ */
+void taskcluster_resample(void)
+{
+	lockdep_assert_held(&taskcluster_mutex);
+	taskcluster_close_all();
+}

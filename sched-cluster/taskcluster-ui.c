@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/taskcluster, and cpu.cluster* of cgroups. Each file parses, calls one function, and
+ * prints. See Documentation/ABI/testing/sysfs-kernel-taskcluster and cgroup-cpu-cluster.
+ *
+ * A removal of a cgroup waits for the readers of its files, so taskcluster_mutex is outside of
+ * nothing that a removal holds.
+ */
+#define pr_fmt(fmt) "taskcluster: " fmt
+
+#include <linux/kobject.h>
+#include <linux/ptrace.h>
+#include <linux/seq_file.h>
+#include <linux/sysfs.h>
+#include "taskcluster.h"
+
+const char *const taskcluster_mode_names[NR_TASKCLUSTER_MODES] = {
+	[TASKCLUSTER_NONE] = "none",
+	[TASKCLUSTER_PROCESS] = "process",
+	[TASKCLUSTER_CGROUP] = "cgroup",
+};
+
+/* /sys/kernel/taskcluster */
+
+static int ui_parse(const char *buf, unsigned int min, unsigned int max, unsigned int *val)
+{
+	unsigned int parsed;
+	int ret = kstrtouint(buf, 10, &parsed);
+
+	if (ret)
+		return ret;
+	if (parsed < min || parsed > max)
+		return -ERANGE;
+	*val = parsed;
+	return 0;
+}
+
+static ssize_t enabled_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", taskcluster_on());
+}
+
+static ssize_t enabled_store(struct kobject *kobj, struct kobj_attribute *attr,
+			     const char *buf, size_t count)
+{
+	unsigned int val;
+	int ret = ui_parse(buf, 0, 1, &val);
+
+	if (ret)
+		return ret;
+	mutex_lock(&taskcluster_mutex);
+	ret = taskcluster_set_enabled(val);
+	mutex_unlock(&taskcluster_mutex);
+	return ret ?: count;
+}
+
+static struct kobj_attribute enabled_attr = __ATTR_RW(enabled);
+
+static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", taskcluster_state());
+}
+
+static struct kobj_attribute state_attr = __ATTR_RO(state);
+
+static ssize_t event_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	ssize_t len;
+
+	mutex_lock(&taskcluster_mutex);
+	if (*taskcluster_config.pmu)
+		len = sysfs_emit(buf, "%s:0x%llx:%u\n", taskcluster_config.pmu,
+				 taskcluster_config.event, taskcluster_config.period);
+	else
+		len = sysfs_emit(buf, "none\n");
+	mutex_unlock(&taskcluster_mutex);
+	return len;
+}
+
+#define PERIOD_LEAST	16U
+#define PERIOD_MOST	1000000000U
+
+/* PMU:CONFIG:PERIOD, cut into pieces */
+static int ui_parse_event(char *text, char **pmu, u64 *event, unsigned int *period)
+{
+	char *config, *number;
+	int ret;
+
+	*pmu = strsep(&text, ":");
+	config = strsep(&text, ":");
+	number = strsep(&text, ":");
+	if (!number || text || !**pmu || strlen(*pmu) >= TASKCLUSTER_NAME)
+		return -EINVAL;
+	ret = kstrtou64(config, 0, event);
+	return ret ?: ui_parse(number, PERIOD_LEAST, PERIOD_MOST, period);
+}
+
+static ssize_t event_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *buf, size_t count)
+{
+	char text[TASKCLUSTER_NAME + 40], *pmu;
+	unsigned int period;
+	u64 event;
+	int ret;
+
+	if (strscpy(text, buf) < 0)
+		return -EINVAL;
+	ret = ui_parse_event(strstrip(text), &pmu, &event, &period);
+	if (ret)
+		return ret;
+	mutex_lock(&taskcluster_mutex);
+	ret = taskcluster_set_event(pmu, event, period);
+	mutex_unlock(&taskcluster_mutex);
+	return ret ?: count;
+}
+
+static struct kobj_attribute event_attr = __ATTR_RW(event);
+
+static ssize_t sample_period_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(taskcluster_config.period));
+}
+
+static ssize_t sample_period_store(struct kobject *kobj, struct kobj_attribute *attr,
+				   const char *buf, size_t count)
+{
+	unsigned int val;
+	int ret = ui_parse(buf, PERIOD_LEAST, PERIOD_MOST, &val);
+
+	if (ret)
+		return ret;
+	mutex_lock(&taskcluster_mutex);
+	WRITE_ONCE(taskcluster_config.period, val);
+	taskcluster_resample();
+	mutex_unlock(&taskcluster_mutex);
+	return count;
+}
+
+static struct kobj_attribute sample_period_attr = __ATTR_RW(sample_period);
+
+static ssize_t round_ms_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(taskcluster_config.round_ms));
+}
+
+static ssize_t round_ms_store(struct kobject *kobj, struct kobj_attribute *attr,
+			      const char *buf, size_t count)
+{
+	unsigned int val;
+	int ret = ui_parse(buf, 10, 60000, &val);
+
+	if (ret)
+		return ret;
+	WRITE_ONCE(taskcluster_config.round_ms, val);
+	return count;
+}
+
+static struct kobj_attribute round_ms_attr = __ATTR_RW(round_ms);
+
+static ssize_t imbalance_pct_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(taskcluster_config.imbalance_pct));
+}
+
+static ssize_t imbalance_pct_store(struct kobject *kobj, struct kobj_attribute *attr,
+				   const char *buf, size_t count)
+{
+	unsigned int val;
+	int ret = ui_parse(buf, 0, 100, &val);
+
+	if (ret)
+		return ret;
+	WRITE_ONCE(taskcluster_config.imbalance_pct, val);
+	return count;
+}
+
+static struct kobj_attribute imbalance_pct_attr = __ATTR_RW(imbalance_pct);
+
+static struct attribute *taskcluster_attrs[] = {
+	&enabled_attr.attr,
+	&state_attr.attr,
+	&event_attr.attr,
+	&sample_period_attr.attr,
+	&round_ms_attr.attr,
+	&imbalance_pct_attr.attr,
+	NULL
+};
+
+/* stats/ */
+
+static ssize_t ui_stat(char *buf, enum taskcluster_stat which)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(taskcluster_stats, cpu)[which]);
+	return sysfs_emit(buf, "%lu\n", sum);
+}
+
+#define TASKCLUSTER_STAT(_name, _which)							\
+	static ssize_t _name##_show(struct kobject *kobj, struct kobj_attribute *attr,	\
+				    char *buf)						\
+	{										\
+		return ui_stat(buf, _which);						\
+	}										\
+	static struct kobj_attribute _name##_attr = __ATTR_RO(_name)
+
+TASKCLUSTER_STAT(woken, TASKCLUSTER_WOKEN);
+TASKCLUSTER_STAT(woken_full, TASKCLUSTER_WOKEN_FULL);
+TASKCLUSTER_STAT(woken_away, TASKCLUSTER_WOKEN_AWAY);
+TASKCLUSTER_STAT(kept, TASKCLUSTER_KEPT);
+TASKCLUSTER_STAT(released, TASKCLUSTER_RELEASED);
+TASKCLUSTER_STAT(samples, TASKCLUSTER_SAMPLES);
+TASKCLUSTER_STAT(lost, TASKCLUSTER_LOST);
+TASKCLUSTER_STAT(local, TASKCLUSTER_LOCAL);
+TASKCLUSTER_STAT(nomem, TASKCLUSTER_NOMEM);
+
+static struct attribute *taskcluster_stat_attrs[] = {
+	&woken_attr.attr,
+	&woken_full_attr.attr,
+	&woken_away_attr.attr,
+	&kept_attr.attr,
+	&released_attr.attr,
+	&samples_attr.attr,
+	&lost_attr.attr,
+	&local_attr.attr,
+	&nomem_attr.attr,
+	NULL
+};
+
+static const struct attribute_group taskcluster_group = { .attrs = taskcluster_attrs };
+static const struct attribute_group taskcluster_stat_group = {
+	.name = "stats", .attrs = taskcluster_stat_attrs,
+};
+
+static const struct attribute_group *taskcluster_groups[] = {
+	&taskcluster_group,
+	&taskcluster_stat_group,
+	NULL
+};
+
+/* Cgroups */
+
+static int cluster_show(struct seq_file *m, void *v)
+{
+	struct taskcluster_asker *asker;
+	enum taskcluster_mode mode;
+
+	mutex_lock(&taskcluster_mutex);
+	asker = taskcluster_find_asker(cgroup_id(seq_css(m)->cgroup));
+	mode = asker ? asker->mode : TASKCLUSTER_NONE;
+	mutex_unlock(&taskcluster_mutex);
+	seq_printf(m, "%s\n", taskcluster_mode_names[mode]);
+	return 0;
+}
+
+static ssize_t cluster_write(struct kernfs_open_file *of, char *buf, size_t nbytes, loff_t off)
+{
+	int mode = sysfs_match_string(taskcluster_mode_names, strstrip(buf)), ret;
+
+	if (mode < 0)
+		return mode;
+	mutex_lock(&taskcluster_mutex);
+	ret = taskcluster_set_mode(cgroup_id(of_css(of)->cgroup), mode);
+	mutex_unlock(&taskcluster_mutex);
+	return ret ?: nbytes;
+}
+
+struct ui_sums {
+	unsigned long threads, clustered, clusters;
+	u64 before, now;
+};
+
+/* A cluster is counted at the first of its threads. */
+static bool ui_first_of(const struct taskcluster_group *g, const struct taskcluster_task *t)
+{
+	const struct taskcluster_task *other;
+
+	list_for_each_entry(other, &g->threads, node)
+		if (other->model.name == t->model.name)
+			return other == t;
+	return false;
+}
+
+static void ui_sum(struct ui_sums *sum, const struct taskcluster_group *g)
+{
+	const struct taskcluster_task *t;
+
+	sum->before += g->before;
+	sum->now += g->now;
+	list_for_each_entry(t, &g->threads, node) {
+		sum->threads++;
+		sum->clustered += t->model.name != 0;
+		sum->clusters += t->model.name && ui_first_of(g, t);
+	}
+}
+
+static void ui_show_stat(struct seq_file *m, const struct taskcluster_asker *asker)
+{
+	struct taskcluster_group *g;
+	struct ui_sums sum = { };
+
+	list_for_each_entry(g, &asker->groups, node)
+		ui_sum(&sum, g);
+	seq_printf(m, "threads %lu\nclustered %lu\nclusters %lu\nrounds %lu\nmoves %lu\n",
+		   sum.threads, sum.clustered, sum.clusters, asker->rounds, asker->moves);
+	seq_printf(m, "pinned %lu\nundone %lu\nmissed %lu\n", asker->pinned, asker->undone,
+		   asker->missed);
+	seq_printf(m, "remote_before %llu\nremote_now %llu\n", sum.before, sum.now);
+}
+
+/* Only for those who may trace the thread: who shares with whom tells what a program does. */
+static void ui_show_task(struct seq_file *m, const struct taskcluster_task *t)
+{
+	pid_t tid = task_pid_vnr(t->task);
+
+	if (!tid || !ptrace_may_access(t->task, PTRACE_MODE_READ_FSCREDS))
+		return;
+	seq_printf(m, "%d %u %d %u\n", tid, t->model.name,
+		   t->home < 0 ? -1 : taskcluster_chip_of(t->home), t->seen);
+}
+
+static void ui_show_tasks(struct seq_file *m, const struct taskcluster_asker *asker)
+{
+	struct taskcluster_group *g;
+	struct taskcluster_task *t;
+
+	list_for_each_entry(g, &asker->groups, node)
+		list_for_each_entry(t, &g->threads, node)
+			ui_show_task(m, t);
+}
+
+static int ui_show(struct seq_file *m,
+		   void (*show)(struct seq_file *m, const struct taskcluster_asker *asker))
+{
+	struct taskcluster_asker *asker;
+
+	mutex_lock(&taskcluster_mutex);
+	asker = taskcluster_find_asker(cgroup_id(seq_css(m)->cgroup));
+	if (asker)
+		show(m, asker);
+	mutex_unlock(&taskcluster_mutex);
+	return asker ? 0 : -ENODATA;
+}
+
+static int cluster_stat_show(struct seq_file *m, void *v)
+{
+	return ui_show(m, ui_show_stat);
+}
+
+static int cluster_tasks_show(struct seq_file *m, void *v)
+{
+	return ui_show(m, ui_show_tasks);
+}
+
+static struct cftype taskcluster_files[] = {
+	{
+		.name = "cluster",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = cluster_show,
+		.write = cluster_write,
+	},
+	{
+		.name = "cluster.stat",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = cluster_stat_show,
+	},
+	{
+		.name = "cluster.tasks",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = cluster_tasks_show,
+	},
+	{ }	/* terminate */
+};
+
+static int __init taskcluster_ui_init(void)
+{
+	struct kobject *dir = kobject_create_and_add("taskcluster", kernel_kobj);
+	int ret = dir ? sysfs_create_groups(dir, taskcluster_groups) : -ENOMEM;
+
+	ret = ret ?: cgroup_add_dfl_cftypes(&cpu_cgrp_subsys, taskcluster_files);
+	if (ret)
+		pr_err("cannot create all files: %d\n", ret);
+	return ret;
+}
+subsys_initcall(taskcluster_ui_init);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Threads that share data, from samples to places. See Documentation/mm/path/taskcluster.rst.
+ *
+ *	taskcluster-ui.c	files; they parse, call one function, and print
+ *	taskcluster.c		on and off, and the worker that runs each round
+ *	taskcluster-group.c	cgroups, groups of threads, and what was seen of them
+ *	taskcluster-place.c	homes, moves, and the scheduler's hooks
+ *	taskcluster-sample.c	events of perf, and a ring of samples for each CPU
+ *	models/			shMaps, clusters, places: plain C
+ *
+ * taskcluster_mutex protects everything but the rings and the homes. A ring has one writer, the
+ * handler of its CPU's event, and one reader, the worker. The handler takes no lock and may run
+ * in an NMI. A home is one number in the task that the hooks read without a lock.
+ */
+#ifndef _SCHED_CLUSTER_TASKCLUSTER_H
+#define _SCHED_CLUSTER_TASKCLUSTER_H
+
+#include <linux/cgroup.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/taskcluster.h>
+#include "models/cluster.h"
+
+#define TASKCLUSTER_MOST	16384U	/* threads that are known at a time */
+#define TASKCLUSTER_NAME	32	/* bytes of a PMU's name */
+
+enum taskcluster_mode {
+	TASKCLUSTER_NONE,
+	TASKCLUSTER_PROCESS,	/* threads of one process, by virtual address */
+	TASKCLUSTER_CGROUP,	/* all threads of the cgroup, by physical address */
+	NR_TASKCLUSTER_MODES,
+};
+
+/**
+ * struct taskcluster_config - what the user has set
+ * @pmu: name of the PMU, empty: the virtual PMU, if there is one
+ * @type: of this PMU
+ * @event: attr.config of the event
+ * @period: one sample in this many events
+ * @round_ms: time of a round
+ * @imbalance_pct: how much fuller than the emptiest chip one may be, percent
+ */
+struct taskcluster_config {
+	char pmu[TASKCLUSTER_NAME];
+	int type;
+	u64 event;
+	unsigned int period;
+	unsigned int round_ms;
+	unsigned int imbalance_pct;
+};
+
+/* Why, how often; since boot */
+enum taskcluster_stat {
+	TASKCLUSTER_WOKEN,	/* wakeups on the home chip */
+	TASKCLUSTER_WOKEN_FULL,	/* elsewhere: the chip was full */
+	TASKCLUSTER_WOKEN_AWAY,	/* elsewhere: the task may not run there, or the chip is gone */
+	TASKCLUSTER_KEPT,	/* that load balancing did not get */
+	TASKCLUSTER_RELEASED,	/* that it got: the chip was full */
+	TASKCLUSTER_SAMPLES,
+	TASKCLUSTER_LOST,	/* samples for which there was no room */
+	TASKCLUSTER_LOCAL,	/* samples that came from no other chip */
+	TASKCLUSTER_NOMEM,	/* rounds or threads without memory */
+	NR_TASKCLUSTER_STATS,
+};
+
+DECLARE_PER_CPU(unsigned long [NR_TASKCLUSTER_STATS], taskcluster_stats);
+
+/**
+ * struct taskcluster_sample - an access to a line of another chip
+ * @start: start time of the task, tells tasks with one pid apart
+ * @addr: address
+ * @phys: physical address, or 0
+ * @pid: of the task
+ */
+struct taskcluster_sample {
+	u64 start;
+	u64 addr;
+	u64 phys;
+	pid_t pid;
+};
+
+/**
+ * struct taskcluster_asker - a cgroup in whose cpu.cluster a mode was written
+ * @id: of the cgroup. Nothing holds the cgroup: an id is never used again
+ * @mode: what was written
+ * @groups: of its threads
+ * @rounds: in which clusters were looked for
+ * @moves: of running threads to another chip
+ * @undone: places that did not help
+ * @pinned: places that the affinity of a thread forbade
+ * @missed: samples that the filter dropped
+ */
+struct taskcluster_asker {
+	u64 id;
+	enum taskcluster_mode mode;
+	struct list_head groups;
+	unsigned long rounds, moves, undone, pinned, missed;
+};
+
+/**
+ * struct taskcluster_group - threads among which clusters are looked for
+ * @node: in ->groups of @asker
+ * @asker: the cgroup
+ * @tgid: the process; 0: all of the cgroup
+ * @threads: that took lines from other chips
+ * @nr: number of them
+ * @filter: lines that they are watched on
+ * @samples: since the filter was reset
+ * @ran_ns: CPU time of @threads in this time
+ * @ticks: rounds in this time
+ * @before: remote accesses in a second of CPU time when the threads were placed
+ * @now: and in the last round
+ * @found: clusters were looked for in this round
+ * @trial: placed; the next round tells whether it helps
+ * @rest: rounds to leave the group alone
+ * @failures: trials in a row that did not help
+ */
+struct taskcluster_group {
+	struct list_head node;
+	struct taskcluster_asker *asker;
+	pid_t tgid;
+	struct list_head threads;
+	unsigned int nr;
+	struct taskcluster_filter filter;
+	u64 samples, ran_ns;
+	unsigned int ticks;
+	u64 before, now;
+	bool found, trial;
+	unsigned int rest, failures;
+};
+
+/**
+ * struct taskcluster_task - a thread of a group
+ * @hash: by pid
+ * @node: in ->threads of @group
+ * @group: its group
+ * @task: the task, with a reference until the first round after its end
+ * @pid: its pid when it was met; an exec may change it
+ * @model: its shMap and cluster
+ * @ran_ns: its CPU time at the last round
+ * @samples: in this round
+ * @seen: samples in the last round
+ * @home: CPU of the chip it should run on, or -1
+ */
+struct taskcluster_task {
+	struct hlist_node hash;
+	struct list_head node;
+	struct taskcluster_group *group;
+	struct task_struct *task;
+	pid_t pid;
+	struct taskcluster_thread model;
+	u64 ran_ns;
+	u32 samples, seen;
+	int home;
+};
+
+extern struct mutex taskcluster_mutex;
+extern struct taskcluster_config taskcluster_config;
+extern const char *const taskcluster_mode_names[NR_TASKCLUSTER_MODES];
+
+/* taskcluster.c */
+bool taskcluster_on(void);
+int taskcluster_set_enabled(bool on);
+int taskcluster_set_event(const char *pmu, u64 event, unsigned int period);
+int taskcluster_set_mode(u64 id, enum taskcluster_mode mode);
+const char *taskcluster_state(void);
+void taskcluster_restart(void);
+
+/* taskcluster-sample.c */
+int taskcluster_pmu_type(const char *name);
+int taskcluster_sampling(bool on);
+void taskcluster_resample(void);
+void taskcluster_drain(void (*note)(const struct taskcluster_sample *s));
+
+/* taskcluster-group.c */
+struct taskcluster_asker *taskcluster_find_asker(u64 id);
+int taskcluster_add_asker(u64 id, enum taskcluster_mode mode);
+void taskcluster_del_asker(struct taskcluster_asker *asker);
+bool taskcluster_reap_askers(void);
+void taskcluster_note(const struct taskcluster_sample *s);
+void taskcluster_update_groups(void);
+void taskcluster_forget_all(void);
+void taskcluster_visit_groups(void (*fn)(struct taskcluster_group *g));
+unsigned int taskcluster_nr_tasks(void);
+
+/* taskcluster-place.c */
+unsigned int taskcluster_nr_chips(void);
+void taskcluster_place_all(void);
+void taskcluster_leave_home(struct taskcluster_task *t);
+int taskcluster_chip_of(int cpu);
+void taskcluster_undo(struct taskcluster_group *g);
+
+#endif /* _SCHED_CLUSTER_TASKCLUSTER_H */
