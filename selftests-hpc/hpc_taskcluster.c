@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Threads that share data go to one chip, on the chips of the virtual PMU. Programs whose threads
+ * know with whom they share run in a cgroup. What the kernel finds is compared with that, and
+ * lines that come from another chip are counted before and after.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../kselftest.h"
+
+#define SYS	"/sys/kernel/taskcluster/"
+#define PMU	"/sys/bus/event_source/devices/vpmu/"
+#define CPU1	"/sys/devices/system/cpu/cpu1/online"
+#define ROOT	"/tmp/taskcluster-cgroup"
+#define CGROUP	ROOT "/taskcluster"
+#define THREADS	4
+#define BOARDS	2
+#define ENTRIES	64
+#define POLLS	300	/* of 20 ms, until something must have happened */
+
+/* Files */
+
+static int put(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static const char *get(const char *file)
+{
+	static char text[4096];
+	int fd = open(file, O_RDONLY), len;
+
+	text[0] = 0;
+	if (fd < 0)
+		return text;
+	len = read(fd, text, sizeof(text) - 1);
+	text[len > 0 ? len : 0] = 0;
+	if (len > 0 && text[len - 1] == '\n')
+		text[len - 1] = 0;
+	close(fd);
+	return text;
+}
+
+static bool is(const char *file, const char *want)
+{
+	const char *got = get(file);
+	bool same = !strcmp(got, want);
+
+	if (!same)
+		ksft_print_msg("%s: \"%s\", not \"%s\"\n", file, got, want);
+	return same;
+}
+
+static bool gives(int want, const char *file, const char *text)
+{
+	int ret = put(file, text);
+
+	if (ret != want)
+		ksft_print_msg("\"%s\" to %s: %d, not %d\n", text, file, ret, want);
+	return ret == want;
+}
+
+/* A number of cpu.cluster.stat, or -1 */
+static long long stat_of(const char *name)
+{
+	const char *text = get(CGROUP "/cpu.cluster.stat");
+	size_t len = strlen(name);
+
+	for (; text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL)
+		if (!strncmp(text, name, len) && text[len] == ' ')
+			return strtoll(text + len, NULL, 10);
+	return -1;
+}
+
+static long long samples(void)
+{
+	return strtoll(get(SYS "stats/samples"), NULL, 10);
+}
+
+/* Programs: threads, or processes, that add to boards */
+
+struct board {
+	uint64_t sum[ENTRIES][2];
+} __attribute__((aligned(4096)));
+
+struct shared {
+	struct board board[BOARDS];
+	pid_t tid[THREADS];
+	volatile bool stop, wrong;
+};
+
+static struct shared *shared;
+
+/* Begin with the threads of each board on different chips, and free to go anywhere. */
+static void begin_on(int cpu)
+{
+	cpu_set_t set, all;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
+static void play(int id)
+{
+	static __thread char chunk[32768];
+	struct board *b = &shared->board[id % BOARDS];
+	uint32_t x = id * 77 + 12345, k;
+	volatile char sum = 0;
+
+	begin_on(id);
+	shared->tid[id] = syscall(SYS_gettid);
+	while (!shared->stop) {
+		x = x * 1664525 + 1013904223;
+		__atomic_fetch_add(&b->sum[(x >> 8) % ENTRIES][0], 1, __ATOMIC_RELAXED);
+		for (k = 0; k < 4; k++) {
+			x = x * 1664525 + 1013904223;
+			sum += chunk[(x >> 8) % sizeof(chunk)];
+		}
+	}
+}
+
+static void *play_thread(void *arg)
+{
+	play((long)arg);
+	return NULL;
+}
+
+static void run_threads(void)
+{
+	pthread_t thread[THREADS];
+	long i;
+
+	for (i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, play_thread, (void *)i);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static void run_processes(void)
+{
+	long i;
+
+	for (i = 0; i < THREADS; i++)
+		if (!fork()) {
+			play(i);
+			_exit(0);
+		}
+	while (wait(NULL) > 0)
+		;
+}
+
+static void *end_soon(void *arg)
+{
+	struct board *b = &shared->board[(long)arg % BOARDS];
+	int i;
+
+	for (i = 0; i < 2000; i++)
+		__atomic_fetch_add(&b->sum[i % ENTRIES][0], 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Threads that live for a fraction of a round */
+static void run_short(void)
+{
+	pthread_t thread[2 * THREADS];
+	long i;
+
+	while (!shared->stop) {
+		for (i = 0; i < 2 * THREADS; i++)
+			pthread_create(&thread[i], NULL, end_soon, (void *)i);
+		for (i = 0; i < 2 * THREADS; i++)
+			pthread_join(thread[i], NULL);
+	}
+}
+
+static pid_t begin(void (*run)(void))
+{
+	pid_t pid;
+
+	memset(shared, 0, sizeof(*shared));
+	pid = fork();
+	if (!pid) {
+		put(CGROUP "/cgroup.procs", "0");
+		run();
+		_exit(0);
+	}
+	return pid;
+}
+
+static bool ended(pid_t pid)
+{
+	int status = -1;
+
+	shared->stop = true;
+	waitpid(pid, &status, 0);
+	return !status;
+}
+
+/* What the kernel has found */
+
+struct place {
+	int cluster, chip;
+};
+
+static struct place place_of(pid_t tid)
+{
+	const char *text = get(CGROUP "/cpu.cluster.tasks");
+	struct place p = { 0, -1 };
+	int got, cluster, chip;
+
+	for (; text && *text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL)
+		if (sscanf(text, "%d %d %d", &got, &cluster, &chip) == 3 && got == tid)
+			p = (struct place){ cluster, chip };
+	return p;
+}
+
+/* Are the threads of each board a cluster, on a chip of its own? */
+static bool found(void)
+{
+	struct place p[THREADS];
+	int i, k;
+
+	for (i = 0; i < THREADS; i++) {
+		p[i] = place_of(shared->tid[i]);
+		if (!p[i].cluster || p[i].chip < 0)
+			return false;
+		for (k = 0; k < i; k++)
+			if ((i % BOARDS == k % BOARDS) != (p[i].cluster == p[k].cluster) ||
+			    (i % BOARDS == k % BOARDS) != (p[i].chip == p[k].chip))
+				return false;
+	}
+	return true;
+}
+
+static bool happens(bool (*what)(void))
+{
+	int i;
+
+	for (i = 0; i < POLLS; i++) {
+		if (what())
+			return true;
+		usleep(20000);
+	}
+	ksft_print_msg("state %s\n", get(SYS "state"));
+	ksft_print_msg("tasks %s\n", get(CGROUP "/cpu.cluster.tasks"));
+	ksft_print_msg("stat %s\n", get(CGROUP "/cpu.cluster.stat"));
+	return false;
+}
+
+/* Lines that come from another chip in a fifth of a second, while all goes on as it does */
+static long long remote_lines(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = strtol(get(PMU "type"), NULL, 10), .config = 0x12,
+		.exclude_kernel = 1,
+	};
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN), i;
+	long long sum = 0, value;
+	int fd[64];
+
+	for (i = 0; i < cpus; i++)
+		fd[i] = syscall(SYS_perf_event_open, &attr, -1, i, -1, 0);
+	usleep(200000);
+	for (i = 0; i < cpus; i++) {
+		if (fd[i] >= 0 && read(fd[i], &value, sizeof(value)) == sizeof(value))
+			sum += value;
+		close(fd[i]);
+	}
+	return sum;
+}
+
+static bool is_sampling(void)
+{
+	return !strcmp(get(SYS "state"), "sampling");
+}
+
+static bool is_idle(void)
+{
+	return !strcmp(get(SYS "state"), "idle");
+}
+
+/* Tests */
+
+static bool test_defaults(void)
+{
+	return is(SYS "enabled", "0") && is(SYS "state", "off") && is(SYS "event", "none") &&
+	       is(SYS "round_ms", "250") && is(SYS "sample_period", "500") &&
+	       is(SYS "imbalance_pct", "25") && is(CGROUP "/cpu.cluster", "none");
+}
+
+static bool test_bad_input(void)
+{
+	bool good = true;
+
+	good &= gives(-ERANGE, SYS "enabled", "2") && gives(-EINVAL, SYS "enabled", "on");
+	good &= gives(-ERANGE, SYS "round_ms", "9") && gives(-ERANGE, SYS "round_ms", "60001");
+	good &= gives(-ERANGE, SYS "sample_period", "15");
+	good &= gives(-ERANGE, SYS "imbalance_pct", "101");
+	good &= gives(-ENODEV, SYS "event", "no_such_pmu:1:500");
+	good &= gives(-EINVAL, SYS "event", "vpmu:zz:500") && gives(-EINVAL, SYS "event", "vpmu:1");
+	good &= gives(-EINVAL, SYS "event", ":1:500") && gives(-EINVAL, SYS "event", "a:1:500:2");
+	good &= gives(-ERANGE, SYS "event", "vpmu:0x12:1");
+	good &= gives(-EINVAL, CGROUP "/cpu.cluster", "yes");
+	return good && test_defaults();
+}
+
+/* Enabled, and no cgroup asks. */
+static bool test_none(void)
+{
+	long long before;
+	bool good;
+	pid_t pid;
+
+	good = gives(0, SYS "enabled", "1") && gives(0, SYS "round_ms", "50") && happens(is_idle);
+	before = samples();
+	pid = begin(run_threads);
+	usleep(300000);
+	good &= samples() == before && is(SYS "state", "idle");
+	return ended(pid) && good;
+}
+
+static bool test_threads(void)
+{
+	long long before, after;
+	bool good;
+	pid_t pid;
+
+	pid = begin(run_threads);
+	usleep(100000);
+	before = remote_lines();
+	good = gives(0, CGROUP "/cpu.cluster", "process") && happens(found);
+	usleep(100000);
+	after = remote_lines();
+	ksft_print_msg("lines from another chip: %lld before, %lld after\n", before, after);
+	ksft_print_msg("moves %lld, undone %lld\n", stat_of("moves"), stat_of("undone"));
+	good &= after * 5 < before;
+	/* and they stay */
+	usleep(500000);
+	good &= found() && stat_of("undone") == 0 && stat_of("moves") <= 3 * THREADS;
+	return ended(pid) && good;
+}
+
+static bool no_threads(void)
+{
+	return stat_of("threads") == 0;
+}
+
+static bool test_forgotten(void)
+{
+	return happens(no_threads);
+}
+
+static bool test_off(void)
+{
+	pid_t pid = begin(run_threads);
+	long long before;
+	bool good = happens(found);
+
+	good &= gives(0, SYS "enabled", "0") && is(SYS "state", "off");
+	good &= !*get(CGROUP "/cpu.cluster.tasks");
+	before = samples();
+	usleep(300000);
+	good &= samples() == before && is(CGROUP "/cpu.cluster", "process");
+	return ended(pid) && good;
+}
+
+static bool test_processes(void)
+{
+	bool good = gives(0, CGROUP "/cpu.cluster", "cgroup") && gives(0, SYS "enabled", "1");
+	pid_t pid = begin(run_processes);
+
+	good &= happens(found);
+	return ended(pid) && good;
+}
+
+static bool test_short_threads(void)
+{
+	bool good = gives(0, CGROUP "/cpu.cluster", "process");
+	pid_t pid = begin(run_short);
+
+	usleep(500000);
+	good &= happens(is_sampling);
+	return ended(pid) && good;
+}
+
+static bool test_hotplug(void)
+{
+	pid_t pid = begin(run_threads);
+	bool good = happens(found);
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		good &= gives(0, CPU1, "0");
+		usleep(150000);
+		good &= gives(0, CPU1, "1");
+		usleep(150000);
+	}
+	good &= happens(is_sampling);
+	return ended(pid) && good;
+}
+
+static bool is_refused(void)
+{
+	return !strcmp(get(SYS "state"), "no samples");
+}
+
+static bool test_refused(void)
+{
+	bool good = gives(0, SYS "event", "vpmu:0x3f:500") && happens(is_refused);
+
+	return gives(0, SYS "event", "vpmu:0x12:500") && happens(is_sampling) && good;
+}
+
+/* A cgroup that is removed asks no more. */
+static bool test_removed(void)
+{
+	bool good = happens(is_sampling) && !rmdir(CGROUP) && happens(is_idle);
+
+	return gives(0, SYS "enabled", "0") && good;
+}
+
+static const struct {
+	const char *name;
+	bool (*run)(void);
+} tests[] = {
+	{ "off, and no cgroup asks", test_defaults },
+	{ "bad input is refused and changes nothing", test_bad_input },
+	{ "nothing happens with none", test_none },
+	{ "threads of a board are a cluster on one chip, and lines stay there", test_threads },
+	{ "threads that have ended are forgotten", test_forgotten },
+	{ "switched off, nothing is left", test_off },
+	{ "processes that share memory", test_processes },
+	{ "threads that end within a round", test_short_threads },
+	{ "CPUs that go and come", test_hotplug },
+	{ "an event that the PMU refuses, and another one", test_refused },
+	{ "a cgroup that is removed", test_removed },
+};
+
+static bool set_up(void)
+{
+	mkdir(ROOT, 0755);
+	if (mount("cgroup2", ROOT, "cgroup2", 0, NULL))
+		return false;
+	put(ROOT "/cgroup.subtree_control", "+cpu");
+	if (mkdir(CGROUP, 0755) && errno != EEXIST)
+		return false;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	return shared != MAP_FAILED;
+}
+
+static void tear_down(void)
+{
+	put(SYS "enabled", "0");
+	rmdir(CGROUP);
+	umount2(ROOT, MNT_DETACH);
+	rmdir(ROOT);
+}
+
+int main(void)
+{
+	unsigned int i;
+
+	ksft_print_header();
+	if (access(SYS, F_OK))
+		ksft_exit_skip("no " SYS "\n");
+	if (access(PMU, F_OK))
+		ksft_exit_skip("no virtual PMU\n");
+	ksft_set_plan(ARRAY_SIZE(tests));
+	if (!set_up())
+		ksft_exit_fail_msg("no cgroup: %s\n", strerror(errno));
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		ksft_test_result(tests[i].run(), "%s\n", tests[i].name);
+	tear_down();
+	ksft_finished();
+}
