@@ -396,7 +396,7 @@ static void test_mapped_file(void)
 		return;
 	}
 	o = outcome_of_job("auto", job);
-	/* major faults are not to be compared: one that waits for the kernel's readahead is major */
+	/* major faults tell less: one that waits for the kernel's readahead is major, too */
 	ksft_test_result(o.right && (path_slow() || (path_eq(o.prefetched, 0) &&
 						     path_gt(o.ondemand, 0))),
 			 "a file upwards is the kernel's\n");

@@ -347,7 +347,7 @@ static unsigned int foresee_depth(const struct mmpath_foresee_tests *t)
 	return near >= 85 ? 32 : near >= 70 ? 16 : near >= 55 ? 8 : 4;
 }
 
-/* The tests by which to judge: a mapping that is new is taken to be like the rest of the program. */
+/* The tests by which to judge: a new mapping is taken to be like the rest of the program. */
 static const struct mmpath_foresee_tests *foresee_judge(const struct mmpath_foresee *f,
 							const struct mmpath_foresee_region *r,
 							int by)
