@@ -261,11 +261,21 @@ static noinline void miss_l1(unsigned int vcpu, qemu_plugin_meminfo_t info, uint
 		overflow(vcpu, &where);
 }
 
+/*
+ * What a CPU reads and writes to take an interrupt is no instruction's. QEMU 7.2 tells it as if an
+ * earlier instruction did it, which may even be one of the kernel while the program runs. The
+ * program itself cannot have the kernel's half.
+ */
+static bool takes_interrupt(unsigned int vcpu, uint64_t vaddr)
+{
+	return !machine->cpu[vcpu].kernel && vaddr >> 63;
+}
+
 static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *ip)
 {
 	bool store = qemu_plugin_mem_is_store(info);
 
-	if (!units[vcpu].on)
+	if (!units[vcpu].on || takes_interrupt(vcpu, vaddr))
 		return;
 	if (!vpmu_hit_l1(machine, vcpu, vaddr, 1U << qemu_plugin_mem_size_shift(info), store))
 		miss_l1(vcpu, info, vaddr, (uintptr_t)ip);

@@ -201,6 +201,27 @@ static void test_off(void **state)
 	assert_int_equal(value(1, 0), 0);
 }
 
+/* An interrupt comes while a program runs. QEMU tells of the last instruction with an access. */
+static void test_interrupts(void **state)
+{
+	struct qemu_plugin_tb tb;
+
+	(void)state;
+	count(1, 0, VPMU_LOADS, BOTH | VPMU_SAMPLE, 1);
+	count(1, 1, VPMU_STORES, BOTH, 0);
+	tb = block_of(KERNEL, 1, mov, sizeof(mov));
+	tb.exec(1, tb.data);
+	execute(1, USER, 3);
+	tb.insns[0].mem(1, 3, KERNEL + 0x2010, tb.insns[0].data);
+	access_by(USER, 1, KERNEL + 0x3ff8, STORE | 3);
+	assert_int_equal(unit(1)->head, 0);
+	assert_int_equal(value(1, 1), 0);
+	access_by(USER, 1, 0x20000, 3);
+	access_by(KERNEL, 1, KERNEL + 0x3ff8, STORE | 3);
+	assert_int_equal(unit(1)->head, 1);
+	assert_int_equal(value(1, 1), 1);
+}
+
 static void test_modes(void **state)
 {
 	(void)state;
@@ -501,6 +522,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_header, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_off, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_modes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_interrupts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_accesses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sources, setup, teardown),
