@@ -2,6 +2,7 @@
 /* From a record of the virtual PMU to a sample of perf. See vpmu.c. */
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/task_stack.h>
 #include <asm/ptrace.h>
 #include "vpmu.h"
@@ -114,6 +115,8 @@ void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, const u
 	struct perf_sample_data data;
 	struct pt_regs regs;
 
+	/* perf's buffers of callchains, until the sample is written */
+	guard(rcu)();
 	perf_sample_data_init(&data, r->addr, event->hw.last_period);
 	data.data_src.val = vpmu_data_source(r);
 	data.weight.full = r->latency;
