@@ -10,6 +10,8 @@
  * hpc_account_mutex protects the accounts.
  */
 #include <linux/cgroup.h>
+#include <linux/cred.h>
+#include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/perf_event.h>
 #include <linux/seq_file.h>
@@ -215,12 +217,25 @@ static void hpc_show_counters(struct seq_file *m, const struct hpc_accounts *a)
 	}
 }
 
+/*
+ * Those of the opener count: the file may have been handed to a task with more rights, which reads
+ * it and passes the contents on.
+ */
+static int hpc_may_look(const struct seq_file *m)
+{
+	const struct cred *own = override_creds(m->file->f_cred);
+	int ret = perf_allow_cpu();
+
+	revert_creds(own);
+	return ret;
+}
+
 /* A cgroup that has not run is shown as one that has run for no cycles. */
 static int hpc_show_account(struct seq_file *m,
 			    void (*show)(struct seq_file *m, const struct hpc_accounts *a))
 {
 	struct hpc_accounts *none = NULL, *a;
-	int ret = perf_allow_cpu();
+	int ret = hpc_may_look(m);
 
 	if (ret)
 		return ret;

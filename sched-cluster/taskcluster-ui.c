@@ -8,6 +8,8 @@
  */
 #define pr_fmt(fmt) "taskcluster: " fmt
 
+#include <linux/cred.h>
+#include <linux/fs.h>
 #include <linux/kobject.h>
 #include <linux/ptrace.h>
 #include <linux/seq_file.h>
@@ -310,12 +312,29 @@ static void ui_show_stat(struct seq_file *m, const struct taskcluster_asker *ask
 	seq_printf(m, "remote_before %llu\nremote_now %llu\n", sum.before, sum.now);
 }
 
-/* Only for those who may trace the thread: who shares with whom tells what a program does. */
+/*
+ * Only for those who may trace the thread: who shares with whom tells what a program does. It is
+ * the opener who must be allowed to, for the file may have been handed to a task with more
+ * rights. Ptrace would always allow the reader's own threads.
+ */
+static bool ui_may_look(const struct seq_file *m, struct task_struct *task)
+{
+	const struct cred *opener = m->file->f_cred, *own;
+	bool may;
+
+	if (same_thread_group(task, current) && cred_fscmp(opener, current_cred()))
+		return false;
+	own = override_creds(opener);
+	may = ptrace_may_access(task, PTRACE_MODE_READ_FSCREDS | PTRACE_MODE_NOAUDIT);
+	revert_creds(own);
+	return may;
+}
+
 static void ui_show_task(struct seq_file *m, const struct taskcluster_task *t)
 {
 	pid_t tid = task_pid_vnr(t->task);
 
-	if (!tid || !ptrace_may_access(t->task, PTRACE_MODE_READ_FSCREDS))
+	if (!tid || !ui_may_look(m, t->task))
 		return;
 	seq_printf(m, "%d %u %d %u\n", tid, t->model.name,
 		   t->home < 0 ? -1 : taskcluster_chip_of(t->home), t->seen);

@@ -597,6 +597,22 @@ static bool yields_to_others(void)
 	return good;
 }
 
+/* What reading a file gives that a user has opened, and root reads */
+static int read_of_user(const char *path)
+{
+	char text[PAGE];
+	int fd, ret;
+
+	if (seteuid(65534))
+		return 0;
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || seteuid(0))
+		return 0;
+	ret = read(fd, text, sizeof(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
 /* As perf_event_paranoid has it */
 static bool is_private(void)
 {
@@ -609,7 +625,7 @@ static bool is_private(void)
 	put(PARANOID, "2");
 	pid = fork();
 	if (!pid) {
-		if (setuid(65534))
+		if (read_of_user(CG "/cpu.stalls") != -EACCES || setuid(65534))
 			_exit(1);
 		_exit(get(CG "/cpu.stalls", text, sizeof(text)) != -EACCES ||
 		      get(CG "/cpu.counters", text, sizeof(text)) != -EACCES);
