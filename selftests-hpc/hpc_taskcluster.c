@@ -34,6 +34,7 @@
 #define BOARDS	2
 #define ENTRIES	64
 #define POLLS	300	/* of 20 ms, until something must have happened */
+#define PART	25	/* after so many, threads that share are parted again */
 
 /* Files */
 
@@ -101,7 +102,10 @@ static long long samples(void)
 	return strtoll(get(SYS "stats/samples"), NULL, 10);
 }
 
-/* Programs: threads, or processes, that add to boards */
+/*
+ * Programs: threads, or processes, that add to boards. They begin with the threads of each board
+ * on different chips, and stay there until part_and_free().
+ */
 
 struct board {
 	uint64_t sum[ENTRIES][2];
@@ -115,16 +119,24 @@ struct shared {
 
 static struct shared *shared;
 
-/* Begin with the threads of each board on different chips, and free to go anywhere. */
-static void begin_on(int cpu)
+static void stay_on(pid_t tid, int cpu)
 {
-	cpu_set_t set, all;
+	cpu_set_t set;
 
-	sched_getaffinity(0, sizeof(all), &all);
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-	sched_setaffinity(0, sizeof(all), &all);
+	sched_setaffinity(tid, sizeof(set), &set);
+}
+
+static void go_anywhere(pid_t tid)
+{
+	cpu_set_t set;
+	int cpu;
+
+	CPU_ZERO(&set);
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		CPU_SET(cpu, &set);
+	sched_setaffinity(tid, sizeof(set), &set);
 }
 
 static void play(int id)
@@ -134,7 +146,7 @@ static void play(int id)
 	uint32_t x = id * 77 + 12345, k;
 	volatile char sum = 0;
 
-	begin_on(id);
+	stay_on(0, id);
 	shared->tid[id] = syscall(SYS_gettid);
 	while (!shared->stop) {
 		x = x * 1664525 + 1013904223;
@@ -259,6 +271,22 @@ static bool found(void)
 	return true;
 }
 
+/*
+ * Threads without a place go to different chips once more, and from there where they like. The
+ * scheduler may bring those of a board together by chance, and then there is nothing to find.
+ */
+static void part_and_free(void)
+{
+	int i;
+
+	for (i = 0; i < THREADS; i++) {
+		if (!shared->tid[i] || place_of(shared->tid[i]).chip >= 0)
+			continue;
+		stay_on(shared->tid[i], i);
+		go_anywhere(shared->tid[i]);
+	}
+}
+
 /* A user who opens the file is shown no thread of root's, though root reads it. */
 static bool is_private(void)
 {
@@ -282,6 +310,8 @@ static bool happens(bool (*what)(void))
 	for (i = 0; i < POLLS; i++) {
 		if (what())
 			return true;
+		if (what == found && i % PART == 0)
+			part_and_free();
 		usleep(20000);
 	}
 	ksft_print_msg("state %s\n", get(SYS "state"));
