@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which replacement policy would miss least?
+ * Would LIRS miss less than the kernel's policy, for which LRU stands?
  *
  * Policies with a curve can be compared by it (thesis 4.3.1). LIRS has no curve: what it
- * does with M pages of memory says nothing about M + 1. So each candidate is simulated
+ * does with M pages of memory says nothing about M + 1. So both policies are simulated
  * with the sample, in a memory that is smaller by the same factor (Waldspurger et al.,
  * ATC'17):
  *
- *	touches --sample, 1 in 2^shift--> +-- LRU,   size >> shift pages -- misses
- *					  +-- fixed, size >> shift pages -- misses (c->mru)
- *					  +-- LIRS,  size >> shift pages -- misses
- *					  +-- used,  size >> shift pages -- misses
+ *	touches --sample, 1 in 2^shift--> +-- LRU,  size >> shift pages -- misses
+ *					  +-- LIRS, size >> shift pages -- misses
+ *					  +-- used, size >> shift pages -- misses
  *
  * All simulations see the same pages. So chance in the choice of the sample affects all of
  * them in much the same way, and the difference of two counts is known better than either
@@ -18,11 +17,10 @@
  * finer than the policy's own, and no finer than needed.
  *
  * The simulation "used" stands for the real memory: it changes its policy with the winner. A
- * policy that takes over finds in memory what others left there. Some policies never recover
- * from that: fixed may keep pages that are of no use any more, while its own simulation
- * keeps pages that it got at a good time. So its simulation promises more than it does.
- * LIRS recovers, and is as good in a loop. So fixed takes part only if c->mru is set, best
- * before the first touch.
+ * policy that takes over finds in memory what the other one left there. A policy that keeps the
+ * pages that came first (MRU) never recovers from that: it may keep pages that are of no use any
+ * more, while its own simulation keeps pages that it got at a good time. LIRS recovers, and is as
+ * good in a loop. So MRU takes no part.
  *
  * First touches miss with any policy, and are not counted. An index without a stack knows
  * which pages were touched, also those that the simulations have forgotten, at 4.3 bytes a
@@ -31,37 +29,35 @@
  * Switching
  * ---------
  *
- * At the end of an epoch, each policy p is compared with the one in use, u. The misses that p
- * would save add up:
+ * While the kernel's policy is in use, the misses that LIRS would save add up, epoch by epoch:
  *
- *	lead(p) = max(0, lead(p) + misses(u) - misses(p) - margin)
+ *	lead = max(0, lead + misses(LRU) - misses(LIRS) - margin)
  *						margin: 1/16 of the misses of LRU
  *
- * The first policy with a lead of half of memory is used from then on. A switch may cost as many
- * misses, until the pages that are worth keeping are back. (This is Page's test, Biometrika
- * 1954: the margin keeps differences by chance from adding up. With a small sample chance does
- * more, so the lead must be 32 sampled pages at least.) After a switch all leads begin at 0.
+ * With a lead of half of memory LIRS takes over. A switch may cost as many misses, until the pages
+ * that are worth keeping are back. (This is Page's test, Biometrika 1954: the margin keeps
+ * differences by chance from adding up. With a small sample chance does more, so the lead must be
+ * 32 sampled pages at least.) After a switch the lead begins at 0.
  *
- * The kernel's policy, which LRU stands for, takes over sooner. It has a counter of doubts. An
- * epoch adds one if u misses more than LRU by half of the margin; or if, in a round of the
- * program, u has not missed less than LRU by half of the margin. A round is as many misses of
+ * The kernel's policy takes over sooner. While LIRS is in use, doubts are counted. An epoch adds
+ * one if memory ("used") misses more than LRU by half of the margin; or if, in a round of the
+ * program, it has not missed less than LRU by half of the margin. A round is as many misses of
  * LRU as the program has pages. A policy without a gain is not worth its cost. An epoch adds two
- * if u misses half as much again as LRU, and any other epoch subtracts one. At four the kernel's
- * policy takes over (CONTEST_DOUBTS_MOST). So a wrong guess costs its additional misses for that
- * many epochs.
+ * if memory misses half as much again as LRU, and any other epoch subtracts one. At four the
+ * kernel's policy takes over (CONTEST_DOUBTS_MOST). So a wrong guess costs its additional misses
+ * for that many epochs.
  *
- * A policy that takes over must not suffer for what others left in memory. So in its first round
- * an epoch adds doubts only if u misses more. In a loop LIRS misses as often as LRU until the
- * loop has passed once.
+ * LIRS must not suffer for what LRU left in memory. So in its first round an epoch adds doubts
+ * only if memory misses more. In a loop LIRS misses as often as LRU until the loop has passed
+ * once.
  *
- * A policy from which the kernel's policy took over needs twice the lead the next time. Each
- * epoch after the first round in which it is worth its cost lowers that by an eighth of memory.
- * So a policy that does not do what its simulation promises is tried again with leads of 1, 2,
- * 4, 8 memories.
+ * After the kernel's policy took over, LIRS needs twice the lead the next time. Each epoch after
+ * the first round in which LIRS is worth its cost lowers that by an eighth of memory. So if LIRS
+ * does not do what its simulation promises, it is tried again with leads of 1, 2, 4, 8 memories.
  *
- * Policies are compared once u has missed a quarter of memory. Otherwise parts of a program that
- * are too short to tell would decide in turn. There must also be enough sampled misses to rule
- * out chance. Until then, misses are carried over to the next epoch. While they are less than a
+ * Policies are compared once memory has missed a quarter of its pages. Otherwise parts of a
+ * program that are too short to tell would decide in turn. There must also be enough sampled
+ * misses to rule out chance. Until then, misses are carried over to the next epoch. While they are less than a
  * quarter of memory, they decay by 1/16 an epoch: a program that misses little has the right
  * policy.
  */
@@ -112,8 +108,7 @@ int mmpath_contest_init(struct mmpath_contest *c, struct mmpath_mem *mem, u32 ma
 	if (err)
 		return err;
 	mmpath_index_init(&c->seen, mem, shift, contest_seen_moved);
-	for (p = 0; p < NR_MMPATH_POLICIES; p++)
-		c->needed[p] = CONTEST_NEEDED_LEAST;
+	c->needed = CONTEST_NEEDED_LEAST;
 	mmpath_contest_set_size(c, U64_MAX, 0);
 	return 0;
 }
@@ -140,7 +135,7 @@ static void contest_begin_round(struct mmpath_contest *c)
  * @shift: sample one page in 2^@shift from now on, which may be finer or coarser; at most
  *	MMPATH_MAX_SHIFT
  *
- * The size, the winner and the leads stay. A round begins.
+ * The size, the winner and the lead stay. A round begins.
  */
 void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift)
 {
@@ -158,9 +153,7 @@ void mmpath_contest_reset(struct mmpath_contest *c, unsigned int shift)
 static void contest_sim_become(struct mmpath_contest *c, struct mmpath_lirs *l,
 			       enum mmpath_contestant p)
 {
-	u64 hirs = p == MMPATH_POLICY_KERNEL ? c->size : c->hirs;
-
-	mmpath_lirs_set_size(l, c->size, hirs, p == MMPATH_POLICY_MRU);
+	mmpath_lirs_set_size(l, c->size, p == MMPATH_POLICY_KERNEL ? c->size : c->hirs, false);
 }
 
 /* Give all simulations the same sample, the coarsest. */
@@ -209,14 +202,12 @@ static void contest_thin(struct mmpath_contest *c)
  */
 void mmpath_contest_set_size(struct mmpath_contest *c, u64 pages, u64 pab_pages)
 {
-	int p;
-
 	c->size = pages;
 	c->hirs = max(pages / 100, pab_pages);
 	if (!c->hirs)
 		c->hirs = 1;
-	for (p = 0; p < NR_MMPATH_POLICIES; p++)
-		contest_sim_become(c, &c->sim[p], p);
+	contest_sim_become(c, &c->sim[MMPATH_POLICY_KERNEL], MMPATH_POLICY_KERNEL);
+	contest_sim_become(c, &c->sim[MMPATH_POLICY_LIRS], MMPATH_POLICY_LIRS);
 	contest_sim_become(c, &c->sim[MMPATH_POLICY_USED], c->winner);
 	contest_thin(c);
 }
@@ -263,8 +254,6 @@ int __mmpath_contest_touch(struct mmpath_contest *c, u64 page)
 	seen = contest_see(c, page);
 	ret = min(seen, 0);
 	for (p = 0; p < NR_MMPATH_SIMS; p++) {
-		if (p == MMPATH_POLICY_MRU && !c->mru)
-			continue;
 		result = contest_sim_touch(&c->sim[p], page);
 		if (result == MMPATH_LIRS_MISS && seen > 0)
 			c->misses[p] += 1ULL << shift;
@@ -356,27 +345,16 @@ static bool contest_enough_samples(const struct mmpath_contest *c)
 	return c->misses[MMPATH_POLICY_USED] >> c->seen.shift >= CONTEST_ENOUGH_SAMPLES;
 }
 
-/*
- * Misses of the policy in use. The kernel's policy soon recovers from what others left in memory,
- * so the lower of the two counts is taken.
- */
-static u64 contest_misses_used(const struct mmpath_contest *c)
-{
-	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
-
-	return c->winner == MMPATH_POLICY_KERNEL ? min(lru, used) : used;
-}
-
 /* The length of a round: as many misses of LRU as the program has pages, one pass of a loop. */
 static u64 contest_round_misses(const struct mmpath_contest *c)
 {
 	return clamp((u64)c->nr_seen << c->seen.shift, c->size, CONTEST_ROUND_MOST * c->size);
 }
 
-/* Has the policy in use had a round to recover from what others left in memory? */
+/* Has LIRS had a round to recover from what LRU left in memory? */
 static bool contest_is_settled(const struct mmpath_contest *c)
 {
-	return c->winner == MMPATH_POLICY_KERNEL || c->since >= contest_round_misses(c);
+	return c->since >= contest_round_misses(c);
 }
 
 static void contest_count_round(struct mmpath_contest *c)
@@ -390,9 +368,42 @@ static void contest_count_round(struct mmpath_contest *c)
 	}
 }
 
+static void contest_switch(struct mmpath_contest *c, enum mmpath_contestant p)
+{
+	c->winner = p;
+	contest_begin_round(c);
+	c->switches++;
+	c->lead = 0;
+	c->doubts = 0;
+	contest_sim_become(c, &c->sim[MMPATH_POLICY_USED], p);
+}
+
+static u64 contest_lead_needed(const struct mmpath_contest *c)
+{
+	u64 chance = (u64)CONTEST_ENOUGH_SAMPLES << c->seen.shift;
+
+	return max(c->size / 8, chance / CONTEST_NEEDED_LEAST) * c->needed;
+}
+
 /*
- * Is the kernel's policy as good as the one in use? Look at a whole round, because the gain of
- * LIRS in a loop is in one part of each round.
+ * The kernel's policy is in use: does LIRS take over? The kernel's policy soon recovers from what
+ * LIRS left in memory, so the lower of its two counts is taken. The lead may be old: a smaller
+ * memory, or a finer sample, needs less now. So LIRS must be better in this epoch, too.
+ */
+static void contest_challenge(struct mmpath_contest *c)
+{
+	u64 lru = c->last[MMPATH_POLICY_KERNEL], lirs = c->last[MMPATH_POLICY_LIRS];
+	u64 misses = min(lru, c->last[MMPATH_POLICY_USED]);
+	u64 ahead = c->lead + misses, behind = lirs + (lru >> CONTEST_MARGIN_SHIFT);
+
+	c->lead = ahead > behind ? ahead - behind : 0;
+	if (c->lead > contest_lead_needed(c) && lirs < misses)
+		contest_switch(c, MMPATH_POLICY_LIRS);
+}
+
+/*
+ * Is the kernel's policy as good as LIRS, which is in use? Look at a whole round, because the gain
+ * of LIRS in a loop is in one part of each round.
  */
 static bool contest_kernel_does(const struct mmpath_contest *c)
 {
@@ -404,17 +415,16 @@ static bool contest_kernel_does(const struct mmpath_contest *c)
 	       c->round_used + (c->round_lru >> CONTEST_MARGIN_SHIFT) / 2 > c->round_lru;
 }
 
-/* How many doubts does this epoch add, for the kernel's policy? */
+/* How many doubts does this epoch add? */
 static unsigned int contest_doubt(const struct mmpath_contest *c)
 {
 	u64 lru = c->last[MMPATH_POLICY_KERNEL], used = c->last[MMPATH_POLICY_USED];
 
-	if (c->winner == MMPATH_POLICY_KERNEL)
-		return 0;
 	return used > lru + lru / 2 ? 2 : contest_kernel_does(c);
 }
 
-static void contest_count_doubts(struct mmpath_contest *c)
+/* LIRS is in use: does the kernel's policy take over? */
+static void contest_review(struct mmpath_contest *c)
 {
 	unsigned int more = contest_doubt(c);
 
@@ -422,80 +432,25 @@ static void contest_count_doubts(struct mmpath_contest *c)
 		c->doubts += more;
 	else if (c->doubts)
 		c->doubts--;
-}
-
-static bool contest_is_candidate(const struct mmpath_contest *c, enum mmpath_contestant p)
-{
-	return p != c->winner && p != MMPATH_POLICY_KERNEL && (p != MMPATH_POLICY_MRU || c->mru);
-}
-
-static void contest_count_lead(struct mmpath_contest *c, enum mmpath_contestant p)
-{
-	u64 margin = c->last[MMPATH_POLICY_KERNEL] >> CONTEST_MARGIN_SHIFT;
-	u64 ahead = c->lead[p] + contest_misses_used(c), behind = c->last[p] + margin;
-
-	c->lead[p] = contest_is_candidate(c, p) && contest_is_settled(c) && ahead > behind ?
-		     ahead - behind : 0;
-}
-
-static u64 contest_lead_needed(const struct mmpath_contest *c, enum mmpath_contestant p)
-{
-	u64 chance = (u64)CONTEST_ENOUGH_SAMPLES << c->seen.shift;
-
-	return max(c->size / 8, chance / CONTEST_NEEDED_LEAST) * c->needed[p];
-}
-
-static bool contest_takes_over(const struct mmpath_contest *c, enum mmpath_contestant p)
-{
-	if (p == MMPATH_POLICY_KERNEL)
-		return c->doubts >= CONTEST_DOUBTS_MOST;
-	/* the lead may be old: a smaller memory, or a finer sample, needs less now */
-	return c->lead[p] > contest_lead_needed(c, p) && c->last[p] < contest_misses_used(c);
-}
-
-static enum mmpath_contestant contest_best(const struct mmpath_contest *c)
-{
-	enum mmpath_contestant best = c->winner;
-	int p;
-
-	for (p = 0; p < NR_MMPATH_POLICIES; p++)
-		if (contest_takes_over(c, p) && (best == c->winner || c->last[p] < c->last[best]))
-			best = p;
-	return best;
-}
-
-static void contest_switch(struct mmpath_contest *c, enum mmpath_contestant p)
-{
-	unsigned int *needed = &c->needed[c->winner];
-
-	if (p == MMPATH_POLICY_KERNEL)
-		*needed = min(2 * *needed, (unsigned int)CONTEST_NEEDED_MOST);
-	c->winner = p;
-	contest_begin_round(c);
-	c->switches++;
-	memset(c->lead, 0, sizeof(c->lead));
-	c->doubts = 0;
-	contest_sim_become(c, &c->sim[MMPATH_POLICY_USED], p);
+	if (!more && contest_is_settled(c) && c->needed > CONTEST_NEEDED_LEAST)
+		c->needed--;
+	if (c->doubts >= CONTEST_DOUBTS_MOST) {
+		c->needed = min(2 * c->needed, (unsigned int)CONTEST_NEEDED_MOST);
+		contest_switch(c, MMPATH_POLICY_KERNEL);
+	}
 }
 
 static void contest_compare(struct mmpath_contest *c)
 {
-	enum mmpath_contestant best, used = c->winner;
-	int p;
-
 	contest_count_round(c);
-	if (contest_is_settled(c) && !contest_doubt(c) && c->needed[used] > CONTEST_NEEDED_LEAST)
-		c->needed[used]--;
-	contest_count_doubts(c);
-	for (p = 0; p < NR_MMPATH_POLICIES; p++)
-		contest_count_lead(c, p);
-	best = contest_best(c);
-	if (best != used)
-		contest_switch(c, best);
+	if (c->winner == MMPATH_POLICY_KERNEL)
+		contest_challenge(c);
+	else
+		contest_review(c);
 }
 
 /**
- * mmpath_contest_close_epoch() - compare the policies at the end of an epoch
+ * mmpath_contest_close_epoch() - compare the two policies at the end of an epoch
  * @c: the contest
  */
 void mmpath_contest_close_epoch(struct mmpath_contest *c)
@@ -519,7 +474,7 @@ void mmpath_contest_close_epoch(struct mmpath_contest *c)
  * mmpath_contest_winner() - return the policy to use
  * @c: the contest
  *
- * Return: MMPATH_POLICY_KERNEL unless another one misses less.
+ * Return: MMPATH_POLICY_KERNEL unless MMPATH_POLICY_LIRS misses less.
  */
 enum mmpath_contestant mmpath_contest_winner(const struct mmpath_contest *c)
 {

@@ -518,16 +518,14 @@ int mmpath_lirs_refine(struct mmpath_lirs *l, unsigned int shift);
 size_t mmpath_lirs_bytes(const struct mmpath_lirs *l);
 
 /*
- * contest.c: which policy would miss least? Each policy is simulated in a small memory
- * (Waldspurger et al., ATC'17). The contest switches to another one when that has missed
+ * contest.c: would LIRS miss less than the kernel's policy? Both are simulated in a small memory
+ * (Waldspurger et al., ATC'17). The contest switches to the other one when that has missed
  * less by enough.
  */
 enum mmpath_contestant {
 	MMPATH_POLICY_KERNEL,		/* LRU stands for it */
-	MMPATH_POLICY_MRU,
 	MMPATH_POLICY_LIRS,
-	NR_MMPATH_POLICIES,
-	MMPATH_POLICY_USED = NR_MMPATH_POLICIES,	/* the policy that was the winner then */
+	MMPATH_POLICY_USED,		/* the policy that was the winner then */
 	NR_MMPATH_SIMS,
 };
 
@@ -538,14 +536,13 @@ struct mmpath_contest {
 	u64 last[NR_MMPATH_SIMS];	/* @misses when the policies were compared last */
 	u64 switches;			/* number of changes of the winner */
 	u32 nr_seen;			/* sampled pages that were touched */
-	bool mru;			/* MRU is simulated and may win, see contest.c */
 	/* the rest is contest.c's */
 	struct mmpath_lirs sim[NR_MMPATH_SIMS];
 	struct mmpath_index seen;	/* has a value for each page that was touched */
 	enum mmpath_contestant winner;
-	u64 lead[NR_MMPATH_POLICIES];	/* misses fewer than those of the winner */
-	unsigned int needed[NR_MMPATH_POLICIES];	/* see contest_lead_needed() */
-	unsigned int doubts;		/* epochs that speak for the kernel's policy */
+	u64 lead;			/* misses that LIRS would have saved */
+	unsigned int needed;		/* lead that LIRS needs, see contest_lead_needed() */
+	unsigned int doubts;		/* epochs that speak against LIRS */
 	u64 since;			/* misses of LRU since the winner took over */
 	u64 round_lru, round_used;	/* misses in about the last round since then */
 	unsigned int finest;		/* shift that the sample may get */

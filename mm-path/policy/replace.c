@@ -103,8 +103,9 @@ const char * const mmpath_mode_names[NR_MMPATH_MODES] = {
 };
 
 /*
- * Is the policy in use LRU? Where no policy is better than the kernel's, auto uses LRU, and
- * gains by writing victims ahead: tasks that need memory need not wait for that.
+ * Is the policy in use LRU, which is LIRS without LIR pages? Where no policy is better than the
+ * kernel's, auto uses LRU, and gains by writing victims ahead: tasks that need memory need not
+ * wait for that.
  */
 static bool mmpath_is_lru(const struct mmpath_replacer *r)
 {
@@ -118,19 +119,11 @@ static bool mmpath_is_lru(const struct mmpath_replacer *r)
 	}
 }
 
-/* The policy that chooses victims now. LRU is LIRS without LIR pages. */
-static enum mmpath_contestant mmpath_policy(const struct mmpath_replacer *r)
+/* Has auto left replacement to the kernel for now? */
+static bool mmpath_is_kernels(const struct mmpath_replacer *r)
 {
-	switch (READ_ONCE(r->mode)) {
-	case MMPATH_MODE_AUTO:
-		if (mmpath_is_lru(r) && time_before(jiffies, READ_ONCE(r->left_until)))
-			return MMPATH_POLICY_KERNEL;
-		return MMPATH_POLICY_LIRS;
-	case MMPATH_MODE_MRU:
-		return MMPATH_POLICY_MRU;
-	default:
-		return MMPATH_POLICY_LIRS;
-	}
+	return READ_ONCE(r->mode) == MMPATH_MODE_AUTO && mmpath_is_lru(r) &&
+	       time_before(jiffies, READ_ONCE(r->left_until));
 }
 
 /* Does the replacer have pools of regions? Without the domain's lock this is a hint. */
@@ -198,7 +191,7 @@ static void mmpath_resize(struct mmpath_replacer *r, unsigned long reach)
 		mmpath_pools_set_size(&r->pools, known, hirs);
 	if (mmpath_is_lru(r))
 		hirs = known;
-	mmpath_lirs_set_size(&r->lirs, known, hirs, mmpath_policy(r) == MMPATH_POLICY_MRU);
+	mmpath_lirs_set_size(&r->lirs, known, hirs, READ_ONCE(r->mode) == MMPATH_MODE_MRU);
 }
 
 static bool mmpath_victim(struct mmpath_replacer *r, u64 *page)
@@ -385,7 +378,7 @@ static bool mmpath_next_turn(struct mmpath_replacer *r, struct mmpath_want *w, b
 	unsigned int turns = own ? mmpath_own_turns(r) : mmpath_turns_above(r, w);
 	unsigned int turn;
 
-	if (mmpath_policy(r) == MMPATH_POLICY_KERNEL)
+	if (mmpath_is_kernels(r))
 		return true;
 	turn = READ_ONCE(r->turn) + MMPATH_TURNS - turns;
 	WRITE_ONCE(r->turn, turn % MMPATH_TURNS);
@@ -623,7 +616,7 @@ static void mmpath_refill(struct mmpath_replacer *r)
 	mutex_lock(&r->dom->lock);
 	mmpath_resize(r, reach);
 	mutex_unlock(&r->dom->lock);
-	if (mmpath_policy(r) == MMPATH_POLICY_KERNEL)
+	if (mmpath_is_kernels(r))
 		goto pause;
 	mmpath_push(r, READ_ONCE(r->fill), true);
 	mmpath_weigh(r);
@@ -1102,7 +1095,7 @@ bool mmpath_replaces_well(struct mmpath_domain *dom)
 	mutex_lock(&mmpath_replace_mutex);
 	r = mmpath_replacer_of(dom);
 	well = r && READ_ONCE(r->known) && !mmpath_is_lru(r) &&
-	       mmpath_policy(r) != MMPATH_POLICY_KERNEL &&
+	       !mmpath_is_kernels(r) &&
 	       (r->mode != MMPATH_MODE_REGION || READ_ONCE(r->pools.switches));
 	mutex_unlock(&mmpath_replace_mutex);
 	return well;
@@ -1110,7 +1103,7 @@ bool mmpath_replaces_well(struct mmpath_domain *dom)
 
 static const char *mmpath_policy_name(const struct mmpath_replacer *r)
 {
-	if (!r || mmpath_policy(r) == MMPATH_POLICY_KERNEL)
+	if (!r || mmpath_is_kernels(r))
 		return mmpath_mode_names[MMPATH_MODE_NONE];
 	if (mmpath_is_lru(r))
 		return mmpath_mode_names[MMPATH_MODE_LRU];

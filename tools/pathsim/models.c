@@ -149,11 +149,7 @@ static void models_evict(struct models *m)
 
 static void contest_epoch(struct models *m)
 {
-	bool fixed;
-
 	mmpath_contest_close_epoch(&m->contest);
-	fixed = mmpath_contest_winner(&m->contest) == MMPATH_POLICY_MRU;
-	mmpath_lirs_set_size(&m->lirs, m->lirs.size, m->lirs.hirs, fixed);
 	m->us = 0;
 }
 

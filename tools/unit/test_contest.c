@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which policy would miss least, and when is it worth to switch? */
+/* Would LIRS miss less than the kernel's policy, and when is it worth to switch? */
 #include "test.h"
 
 #define PAGES	800		/* of the program */
@@ -25,7 +25,6 @@ static void fixture_init(struct fixture *f, u32 max_pages, unsigned int shift)
 	f->zipf = trace_make(TRACE_ZIPF, PAGES, 8 * EPOCH, 3);
 	assert_int_equal(mmpath_contest_init(&f->c, &f->tm.mem, max_pages, shift), 0);
 	mmpath_contest_set_size(&f->c, MEMORY, 0);
-	f->c.mru = true;
 }
 
 /* All that a contest has allocated */
@@ -94,30 +93,12 @@ static void test_loop(void **state)
 	(void)state;
 	fixture_init(&f, 10000, 0);
 	run(&f, LOOP, 10, MMPATH_POLICY_KERNEL);
-	assert_int_not_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
+	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_LIRS);
 	assert_same(f.c.switches, 1);
 	/* all but HIRS pages of memory keep what is in them */
 	assert_same(f.c.last[MMPATH_POLICY_KERNEL], ROUNDS * PAGES);
-	assert_same(f.c.last[MMPATH_POLICY_MRU], ROUNDS * (PAGES - MEMORY + HIRS));
 	assert_same(f.c.last[MMPATH_POLICY_LIRS], ROUNDS * (PAGES - MEMORY + HIRS));
 	assert_same(f.c.nr_seen, PAGES);
-	assert_true(f.c.sim[MMPATH_POLICY_MRU].fixed);
-	assert_false(f.c.sim[MMPATH_POLICY_LIRS].fixed);
-	fixture_destroy(&f);
-}
-
-/* MRU is not a candidate unless it is said to be. */
-static void test_no_mru(void **state)
-{
-	struct fixture f;
-
-	(void)state;
-	fixture_init(&f, 10000, 0);
-	f.c.mru = false;
-	run(&f, LOOP, 10, MMPATH_POLICY_KERNEL);
-	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_LIRS);
-	assert_same(f.c.last[MMPATH_POLICY_MRU], 0);
-	assert_same(f.c.sim[MMPATH_POLICY_MRU].nr_lirs, 0);
 	assert_same(f.c.last[MMPATH_POLICY_USED], f.c.last[MMPATH_POLICY_LIRS]);
 	fixture_destroy(&f);
 }
@@ -150,14 +131,13 @@ static void test_backoff(void **state)
 
 	(void)state;
 	fixture_init(&f, 10000, 0);
-	f.c.mru = false;
 	for (i = 0; i < ARRAY_SIZE(least); i++) {
 		assert_in_range(epochs_until(&f, LOOP, false), least[i], least[i] + 4);
 		assert_in_range(epochs_until(&f, SLIDING, true), 12, 18);
 	}
 	epochs_until(&f, LOOP, false);
 	run(&f, LOOP, 70, MMPATH_POLICY_LIRS);
-	assert_int_equal(f.c.needed[MMPATH_POLICY_LIRS], 4);
+	assert_int_equal(f.c.needed, 4);
 	fixture_destroy(&f);
 }
 
@@ -200,7 +180,6 @@ static void fixture_told(struct fixture *f, unsigned int shift)
 {
 	fixture_init(f, 4096, shift);
 	mmpath_contest_set_size(&f->c, 4096, 0);
-	f->c.mru = false;
 }
 
 /* An epoch in which LRU, and LIRS, and what was used missed so often */
@@ -234,35 +213,17 @@ static void test_threshold(void **state)
 	/* what it is better by now and then, and worse in between, is worth nothing */
 	for (i = 0; i < 20; i++) {
 		tell(&f, 1600, 1000, 1600);
-		assert_same(f.c.lead[MMPATH_POLICY_LIRS], 500);
+		assert_same(f.c.lead, 500);
 		tell(&f, 1600, 2100, 1600);
-		assert_same(f.c.lead[MMPATH_POLICY_LIRS], 0);
+		assert_same(f.c.lead, 0);
 	}
 	/* that what is used misses more than LRU, for what it found in memory, is over soon */
 	tell(&f, 1600, 1000, 2600);
-	assert_same(f.c.lead[MMPATH_POLICY_LIRS], 500);
+	assert_same(f.c.lead, 500);
 	assert_int_equal(epochs_told(&f, 1600, 1000), 4);
 	assert_same(f.c.switches, 1);
 	/* and for the next switch it takes as much */
-	for (i = 0; i < NR_MMPATH_POLICIES; i++)
-		assert_same(f.c.lead[i], 0);
-	fixture_destroy(&f);
-}
-
-/* Of two that lead by enough the one that misses less */
-static void test_two_lead(void **state)
-{
-	struct fixture f;
-	int i;
-
-	(void)state;
-	fixture_init(&f, 4096, 0);
-	mmpath_contest_set_size(&f.c, 4096, 0);
-	for (i = 0; i < 4; i++) {
-		f.c.misses[MMPATH_POLICY_MRU] = 900;
-		tell(&f, 1600, 980, 1600);
-	}
-	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_MRU);
+	assert_same(f.c.lead, 0);
 	fixture_destroy(&f);
 }
 
@@ -273,7 +234,7 @@ static void test_old_lead(void **state)
 
 	(void)state;
 	fixture_told(&f, 0);
-	f.c.lead[MMPATH_POLICY_LIRS] = 3000;
+	f.c.lead = 3000;
 	tell(&f, 1600, 1700, 1600);
 	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
 	tell(&f, 1600, 1599, 1600);
@@ -292,7 +253,7 @@ static void test_chance(void **state)
 	fixture_destroy(&f);
 	/* and twice as many for who had to be given up */
 	fixture_told(&f, 7);
-	f.c.needed[MMPATH_POLICY_LIRS] *= 2;
+	f.c.needed *= 2;
 	assert_int_equal(epochs_told(&f, 16000, 14000), 9);
 	fixture_destroy(&f);
 	fixture_told(&f, 0);
@@ -352,8 +313,7 @@ static void test_few_samples(void **state)
 	(void)state;
 	for (shift = 0; shift <= 6; shift++) {
 		fixture_init(&f, 10000, shift);
-		f.c.mru = false;
-		for (n = 0; n < 1000; n++) {
+			for (n = 0; n < 1000; n++) {
 			for (i = 0; i < 100; i++)
 				mmpath_contest_touch(&f.c, page_of(&f, LOOP));
 			mmpath_contest_close_epoch(&f.c);
@@ -389,8 +349,7 @@ static void test_short_epochs(void **state)
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		fixture_init(&f, 10000, 0);
-		f.c.mru = false;
-		mmpath_contest_set_size(&f.c, sizes[i], 0);
+			mmpath_contest_set_size(&f.c, sizes[i], 0);
 		epoch(&f, LOOP, PAGES);
 		short_epochs(&f, 200, true);
 		short_epochs(&f, 1000, false);
@@ -413,7 +372,7 @@ static void test_sampled(void **state)
 	assert_int_equal(f.c.sim[2].shift, f.c.sim[0].shift);
 	assert_int_equal(f.c.seen.shift, f.c.sim[0].shift);
 	assert_in_range(f.c.last[MMPATH_POLICY_LIRS], EPOCH * 3 / 10, EPOCH / 2);
-	assert_true(f.tm.mem.bytes <= 5 * (40 * 160 + 4096));
+	assert_true(f.tm.mem.bytes <= 4 * (40 * 160 + 4096));
 	run(&f, SLIDING, 20, MMPATH_POLICY_KERNEL);
 	assert_int_equal(mmpath_contest_winner(&f.c), MMPATH_POLICY_KERNEL);
 	fixture_destroy(&f);
@@ -438,7 +397,7 @@ static void test_sample_size(void **state)
 	assert_int_equal(f.c.seen.shift, 2);
 	mmpath_contest_set_size(&f.c, MEMORY, 0);
 	epoch(&f, LOOP, PAGES + PART);
-	lead = f.c.lead[MMPATH_POLICY_LIRS];
+	lead = f.c.lead;
 	assert_true(lead > 0);
 	/* 120 pages are not many, and it has been the policy's own sample all the time */
 	close_epochs(&f, 20);
@@ -450,7 +409,7 @@ static void test_sample_size(void **state)
 	mmpath_contest_close_epoch(&f.c);
 	assert_int_equal(f.c.seen.shift, 1);
 	assert_same(f.c.nr_seen, 0);
-	assert_same(f.c.lead[MMPATH_POLICY_LIRS], lead);
+	assert_same(f.c.lead, lead);
 	/* 240 are enough */
 	mmpath_contest_set_shift(&f.c, 0);
 	close_epochs(&f, 20);
@@ -477,7 +436,7 @@ static void test_limit(void **state)
 	fixture_init(&f, 400, 0);
 	for (i = 0; i < 20000; i++) {
 		mmpath_contest_touch(&f.c, i * 1000);
-		assert_true(f.tm.mem.bytes <= 5 * (40 * 400 + 4096));
+		assert_true(f.tm.mem.bytes <= 4 * (40 * 400 + 4096));
 	}
 	assert_true(mmpath_contest_set_shift(&f.c, 12) == 0);
 	assert_int_equal(f.c.seen.shift, 12);
@@ -665,13 +624,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loop),
-		cmocka_unit_test(test_no_mru),
 		cmocka_unit_test(test_backoff),
 		cmocka_unit_test(test_kernel_stays),
 		cmocka_unit_test(test_zipf),
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_chance),
-		cmocka_unit_test(test_two_lead),
 		cmocka_unit_test(test_old_lead),
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_few_misses),

@@ -424,7 +424,7 @@ static void kt_contest(struct kunit *test)
 			mmpath_contest_close_epoch(c);
 	}
 	KUNIT_EXPECT_EQ(test, mmpath_contest_winner(c), MMPATH_POLICY_LIRS);
-	KUNIT_EXPECT_LE(test, mem->bytes, 5 * (200 * 40 + 4096));
+	KUNIT_EXPECT_LE(test, mem->bytes, 4 * (200 * 40 + 4096));
 	mmpath_contest_reset(c, 0);
 	/* each page twice, the second time after 500 others: only LRU still has it */
 	for (page = 0; page < 40000; page++) {
