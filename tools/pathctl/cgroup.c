@@ -189,6 +189,25 @@ char *cgroup_read_or_die(const struct cgroup *cgroup, const char *file)
 	return text;
 }
 
+/* A file of logical counters, which the cpu controller has. */
+char *cgroup_read_counters(const struct cgroup *cgroup, const char *file)
+{
+	char *text = cgroup_read(cgroup, file);
+	int err = errno;
+
+	if (text)
+		return text;
+	if (err == EACCES || err == EPERM)
+		die(EX_NOPERM, "%s of cgroup %s: permission denied; run pathctl as root, or see kernel.perf_event_paranoid",
+		    file, cgroup->name);
+	if (err == ENOENT && !is_directory(cgroup->dir))
+		die(EX_NOINPUT, "cgroup %s is gone", cgroup->name);
+	if (err == ENOENT)
+		die(EX_UNAVAILABLE, "no %s in %s: switch the cpu controller on (+cpu in cgroup.subtree_control above it) in a kernel with CONFIG_HPC",
+		    file, cgroup->name);
+	die(exit_status_of(err), "%s of cgroup %s: %s", file, cgroup->name, strerror(err));
+}
+
 /* A file with one number; "max" is NO_LIMIT. */
 bool cgroup_u64(const struct cgroup *cgroup, const char *file, uint64_t *value)
 {

@@ -3,6 +3,7 @@
  * What a cgroup waits for: cpu.stalls as bars, and the switch of /sys/kernel/hpc.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,18 +26,19 @@ struct stalls {
 	size_t count;
 };
 
+/* What was counted in all, and between this frame and the one before */
+struct frame {
+	const struct cgroup *cgroup;
+	struct stalls all, now;
+	bool has_now;
+};
+
 struct stalls_options {
-	bool on, off, json;
+	bool on, off, once, json;
+	unsigned int delay;
 };
 
 /* ---- the file -------------------------------------------------------------- */
-
-static uint64_t value_of(const char *line, const char *key)
-{
-	const char *at = strstr(line, key);
-
-	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
-}
 
 static void take_line(struct stalls *s, char *line)
 {
@@ -55,24 +57,12 @@ static void take_line(struct stalls *s, char *line)
 		s->list = xgrow(s->list, s->count + 1, sizeof(*s->list));
 		stall = &s->list[s->count++];
 		*stall = (struct stall){
-			.name = line, .cycles = value_of(rest, "cycles="),
-			.error = value_of(rest, "error="), .counted = value_of(rest, "counted="),
+			.name = line, .cycles = nested_u64(rest, "cycles="),
+			.error = nested_u64(rest, "error="),
+			.counted = nested_u64(rest, "counted="),
 			.known = !!strstr(rest, "cycles="),
 		};
 	}
-}
-
-static void stalls_die(const struct cgroup *cgroup, int err)
-{
-	if (err == EACCES || err == EPERM)
-		die(EX_NOPERM, "cpu.stalls of cgroup %s: permission denied; run pathctl as root, or see kernel.perf_event_paranoid",
-		    cgroup->name);
-	if (err == ENOENT && !is_directory(cgroup->dir))
-		die(EX_NOINPUT, "cgroup %s is gone", cgroup->name);
-	if (err == ENOENT)
-		die(EX_UNAVAILABLE, "no cpu.stalls in %s: switch the cpu controller on (+cpu in cgroup.subtree_control above it) in a kernel with CONFIG_HPC",
-		    cgroup->name);
-	die(exit_status_of(err), "cpu.stalls of cgroup %s: %s", cgroup->name, strerror(err));
 }
 
 static void stalls_read(struct stalls *s, const struct cgroup *cgroup)
@@ -80,9 +70,7 @@ static void stalls_read(struct stalls *s, const struct cgroup *cgroup)
 	char *line, *rest;
 
 	memset(s, 0, sizeof(*s));
-	s->text = rest = cgroup_read(cgroup, "cpu.stalls");
-	if (!s->text)
-		stalls_die(cgroup, errno);
+	s->text = rest = cgroup_read_counters(cgroup, "cpu.stalls");
 	while ((line = strsep(&rest, "\n")))
 		take_line(s, line);
 }
@@ -93,6 +81,66 @@ static void stalls_free(struct stalls *s)
 	free(s->text);
 }
 
+/* ---- frames ------------------------------------------------------------------ */
+
+static bool is_same_list(const struct stalls *a, const struct stalls *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->count && i < b->count; i++)
+		if (strcmp(a->list[i].name, b->list[i].name))
+			return false;
+	return a->count == b->count;
+}
+
+/* Numbers and the squares of their errors add up over time. */
+static void stall_subtract(struct stall *stall, const struct stall *before)
+{
+	double error = stall->error, part = before->error;
+
+	stall->known &= stall->cycles >= before->cycles;
+	stall->cycles -= before->cycles;
+	stall->error = error > part ? sqrt(error * error - part * part) : 0;
+}
+
+/* False if counting began anew meanwhile, or nothing was counted. */
+static bool frame_subtract(struct frame *frame, const struct stalls *before)
+{
+	struct stalls *now = &frame->now, *all = &frame->all;
+	size_t i;
+
+	if (!is_same_list(all, before) || all->cycles <= before->cycles ||
+	    all->unknown < before->unknown)
+		return false;
+	*now = *all;
+	now->text = NULL;
+	now->list = xalloc(all->count * sizeof(*now->list));
+	now->cycles -= before->cycles;
+	now->unknown -= before->unknown;
+	for (i = 0; i < all->count; i++) {
+		now->list[i] = all->list[i];
+		stall_subtract(&now->list[i], &before->list[i]);
+	}
+	return true;
+}
+
+static void frame_clear(struct frame *frame)
+{
+	stalls_free(&frame->all);
+	stalls_free(&frame->now);
+}
+
+/* @frame holds the frame before, or nothing. */
+static void frame_next(struct frame *frame)
+{
+	struct frame next = { .cgroup = frame->cgroup };
+
+	stalls_read(&next.all, frame->cgroup);
+	next.has_now = frame->all.text && frame_subtract(&next, &frame->all);
+	frame_clear(frame);
+	*frame = next;
+}
+
 /* ---- what is shown ----------------------------------------------------------- */
 
 static double percent(const struct stalls *s, uint64_t cycles)
@@ -100,47 +148,79 @@ static double percent(const struct stalls *s, uint64_t cycles)
 	return s->cycles ? 100.0 * cycles / s->cycles : 0;
 }
 
-static void print_bar(double part)
+static void print_bar(FILE *out, double part)
 {
 	const char *block = terminal_is_utf8() ? "\u2588" : "#";
 	int n = part * BAR / 100 + 0.5;
 
 	for (n = n > BAR ? BAR : n; n > 0; n--)
-		fputs(block, stdout);
-	putchar('\n');
+		fputs(block, out);
 }
 
-static void print_stall(const struct stalls *s, const struct stall *stall)
+static void print_share(FILE *out, const struct stalls *s, const struct stall *stall)
 {
+	if (stall->known)
+		fprintf(out, " %5.1f %% +- %4.1f", percent(s, stall->cycles),
+			percent(s, stall->error));
+	else
+		fputs(" too little data", out);
+}
+
+/* The bar is of what is new, where there is something. */
+static void print_stall(FILE *out, const struct frame *frame, size_t i)
+{
+	const struct stalls *bar = frame->has_now ? &frame->now : &frame->all;
+	const struct stall *stall = &frame->all.list[i];
 	const char *dot = strchr(stall->name, '.');
 	char *name = printable(stall->name);
-	char *shown = dot ? xasprintf("  %s", name + (dot - stall->name) + 1) : xdup(name);
 
-	if (stall->known) {
-		printf("%-12s %5.1f %% +- %4.1f  ", shown, percent(s, stall->cycles),
-		       percent(s, stall->error));
-		print_bar(percent(s, stall->cycles));
-	} else {
-		printf("%-12s too little data\n", shown);
+	if (dot)
+		fprintf(out, "  %-10s", name + (dot - stall->name) + 1);
+	else
+		fprintf(out, "%-12s", name);
+	if (frame->has_now) {
+		print_share(out, &frame->now, &frame->now.list[i]);
+		fputc(' ', out);
 	}
-	free(shown);
+	print_share(out, &frame->all, stall);
+	if (bar->list[i].known) {
+		fputs("  ", out);
+		print_bar(out, percent(bar, bar->list[i].cycles));
+	}
+	fputc('\n', out);
 	free(name);
 }
 
-static void print_stalls(const struct stalls *s)
+static void print_cycles(FILE *out, const struct frame *frame)
 {
-	char cycles[32], pending[32];
+	char now[32], all[32], pending[32], *name = printable(frame->cgroup->name);
+
+	fprintf(out, "%s: %s cycles, ", name,
+		human_count(frame->all.cycles, all, sizeof(all)));
+	if (frame->has_now)
+		fprintf(out, "%s of them new, ",
+			human_count(frame->now.cycles, now, sizeof(now)));
+	fprintf(out, "%s more to come\n",
+		human_count(frame->all.pending, pending, sizeof(pending)));
+	free(name);
+}
+
+static void print_frame(FILE *out, const char *head, const void *what)
+{
+	const struct frame *frame = what;
+	const struct stalls *all = &frame->all;
 	size_t i;
 
-	printf("%s cycles, %s more to come\n", human_count(s->cycles, cycles, sizeof(cycles)),
-	       human_count(s->pending, pending, sizeof(pending)));
-	for (i = 0; i < s->count && s->cycles; i++)
-		print_stall(s, &s->list[i]);
-	if (s->unknown)
-		printf("%-12s %5.1f %%: others had the counters\n", "unknown",
-		       percent(s, s->unknown));
-	if (!s->cycles && !s->pending)
-		printf("It has not run, or nothing is counted: pathctl stalls --on\n");
+	print_cycles(out, frame);
+	if (frame->has_now)
+		fprintf(out, "%s%-12s %15s  %15s\n", head, "", "new", "all");
+	for (i = 0; i < all->count && all->cycles; i++)
+		print_stall(out, frame, i);
+	if (all->unknown)
+		fprintf(out, "%-12s %5.1f %%: others had the counters\n", "unknown",
+			percent(all, all->unknown));
+	if (!all->cycles && !all->pending)
+		fputs("It has not run, or nothing is counted: pathctl stalls --on\n", out);
 }
 
 static json_t *stall_json(const struct stall *stall)
@@ -268,7 +348,9 @@ static void switch_on(void)
 static const struct option long_options[] = {
 	{ "on", no_argument, NULL, '1' },
 	{ "off", no_argument, NULL, '0' },
+	{ "once", no_argument, NULL, 'o' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "delay", required_argument, NULL, 'd' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
@@ -278,10 +360,13 @@ static void take_options(struct stalls_options *options, const struct command *c
 {
 	int option;
 
-	while ((option = next_option(cmd, argc, argv, "h", long_options)) != -1) {
+	while ((option = next_option(cmd, argc, argv, "hd:", long_options)) != -1) {
 		options->on |= option == '1';
 		options->off |= option == '0';
+		options->once |= option == 'o';
 		options->json |= option == 'j';
+		if (option == 'd')
+			options->delay = option_number("--delay", optarg, 1, 3600);
 	}
 	if (options->on && options->off)
 		die(EX_USAGE, "--on or --off?");
@@ -289,24 +374,44 @@ static void take_options(struct stalls_options *options, const struct command *c
 		die(EX_USAGE, "of which cgroup? pathctl stalls CGROUP");
 }
 
-static void show(const char *name, bool json)
+static void once(struct frame *frame, bool json)
+{
+	frame_next(frame);
+	if (json)
+		print_json(stdout, stalls_json(&frame->all, frame->cgroup));
+	else
+		print_frame(stdout, "", frame);
+}
+
+static void live(struct frame *frame, unsigned int delay)
+{
+	int key = 0;
+
+	live_enter("pathctl stalls --once", delay);
+	while (key != 'q') {
+		frame_next(frame);
+		key = live_frame(print_frame, frame, "q: quit");
+	}
+	live_leave();
+}
+
+static void show(const char *name, const struct stalls_options *options)
 {
 	struct cgroup cgroup;
-	struct stalls s;
+	struct frame frame = { .cgroup = &cgroup };
 
 	cgroup_find(&cgroup, name);
-	stalls_read(&s, &cgroup);
-	if (json)
-		print_json(stdout, stalls_json(&s, &cgroup));
+	if (options->once || options->json)
+		once(&frame, options->json);
 	else
-		print_stalls(&s);
-	stalls_free(&s);
+		live(&frame, options->delay);
+	frame_clear(&frame);
 	cgroup_free(&cgroup);
 }
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	struct stalls_options options = { 0 };
+	struct stalls_options options = { .delay = 2 };
 
 	take_options(&options, cmd, argc, argv);
 	if (options.on)
@@ -314,20 +419,23 @@ static int run(const struct command *cmd, int argc, char **argv)
 	if (options.off)
 		hpc_write("enabled", "0");
 	if (argc > optind)
-		show(argv[optind], options.json);
+		show(argv[optind], &options);
 	return EX_OK;
 }
 
 const struct command cmd_stalls = {
 	.name = "stalls",
 	.summary = "what a cgroup waits for while it has a CPU",
-	.help = "usage: pathctl stalls [--on | --off] [--json] [CGROUP]\n\n"
-		"  --on    begin to count the events of the virtual PMU. For other PMUs write to\n"
-		"          /sys/kernel/hpc/events\n"
-		"  --off   end it\n"
-		"  --json\n\n"
+	.help = "usage: pathctl stalls [option...] [CGROUP]\n\n"
+		"A live view. q quits.\n\n"
+		"  --on          begin to count the events of the virtual PMU. For other PMUs write\n"
+		"                to /sys/kernel/hpc/events\n"
+		"  --off         end it\n"
+		"  --once        print one frame and end\n"
+		"  --json        one frame as JSON\n"
+		"  -d, --delay S seconds between frames (2)\n\n"
 		"Cycles of the cgroup since --on: those in which instructions completed, and those\n"
 		"lost to each cause, in percent, with two standard errors. Below a cause are the\n"
-		"sources of what it waited for.\n",
+		"sources of what it waited for. New are those since the frame before.\n",
 	.run = run,
 };

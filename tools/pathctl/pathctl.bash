@@ -31,7 +31,8 @@ _pathctl_options() {
 	record) echo --output --duration --json --help ;;
 	replay) echo --check --misses --output --json --csv --svg --help ;;
 	metrics) echo --openmetrics --help ;;
-	stalls) echo --on --off --json --help ;;
+	stalls) echo --on --off --once --json --delay --help ;;
+	counters) echo --json --help ;;
 	*) echo --help ;;
 	esac
 }
@@ -53,7 +54,7 @@ _pathctl_arguments() {
 		else
 			_pathctl_cgroups
 		fi ;;
-	mrc | size | regions | record | stalls) _pathctl_cgroups ;;
+	mrc | size | regions | record | stalls | counters) _pathctl_cgroups ;;
 	replay) compgen -f -- "${COMP_WORDS[COMP_CWORD]}" ;;
 	esac
 }

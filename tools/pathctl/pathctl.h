@@ -3,7 +3,7 @@
  * pathctl - the user's command of page access tracking.
  *
  * Everything it knows comes from text files: /sys/kernel/mm/path, the
- * memory.path.* files and cpu.stalls of cgroups, and the views of /dev/mmpath, which look the
+ * memory.path.* files, cpu.stalls and cpu.counters of cgroups, and the views of /dev/mmpath, which look the
  * same. The layers, each using only those above:
  *
  *   util.c		errors, files, numbers, the terminal
@@ -50,7 +50,7 @@ struct command {
 
 extern const struct command cmd_status, cmd_on, cmd_off, cmd_driver, cmd_track,
 	cmd_mrc, cmd_size, cmd_regions, cmd_top, cmd_prefetch, cmd_record, cmd_replay,
-	cmd_metrics, cmd_stalls;
+	cmd_metrics, cmd_stalls, cmd_counters;
 
 /* util.c */
 void __noreturn __printf(2, 3) die(int status, const char *fmt, ...);
@@ -115,6 +115,7 @@ void keyed_parse(struct keyed *keyed, char *text);
 const char *keyed_get(const struct keyed *keyed, const char *key);
 uint64_t keyed_u64(const struct keyed *keyed, const char *key, uint64_t missing);
 json_t *keyed_json(const struct keyed *keyed);
+uint64_t nested_u64(const char *line, const char *key);
 void keyed_free(struct keyed *keyed);
 void table_parse(struct table *table, char *text, const char *what,
 		 size_t line_number, bool blanks_in_last);
@@ -199,6 +200,7 @@ void cgroup_of_pid(struct cgroup *cgroup, const char *pid);
 void cgroup_free(struct cgroup *cgroup);
 char *cgroup_read(const struct cgroup *cgroup, const char *file);
 char *cgroup_read_or_die(const struct cgroup *cgroup, const char *file);
+char *cgroup_read_counters(const struct cgroup *cgroup, const char *file);
 int cgroup_write(const struct cgroup *cgroup, const char *file, const char *text);
 void __noreturn cgroup_die(const struct cgroup *cgroup, const char *file, int err);
 bool cgroup_u64(const struct cgroup *cgroup, const char *file, uint64_t *value);

@@ -63,6 +63,14 @@ uint64_t keyed_u64(const struct keyed *keyed, const char *key, uint64_t missing)
 	return text && parse_u64(text, &value) ? value : missing;
 }
 
+/* The number behind @key, "name=", in a line of a nested keyed file; 0 if there is none */
+uint64_t nested_u64(const char *line, const char *key)
+{
+	const char *at = strstr(line, key);
+
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
 json_t *keyed_json(const struct keyed *keyed)
 {
 	json_t *object = json_object();
