@@ -8,8 +8,9 @@
  *	load balancing leaves the thread on its chip
  *
  * A home is a wish. Affinity, cpusets, hotplug and other scheduling classes come first. So does
- * work: a chip may be fuller than another one by imbalance_pct, counted in runnable tasks for
- * each CPU, and beyond that the scheduler does as it always does.
+ * work: a chip with more runnable tasks than CPUs may be fuller than another one by
+ * imbalance_pct, counted in tasks for each CPU, and beyond that the scheduler does as it always
+ * does.
  *
  * A chip is named by one of its CPUs and found through sd_llc, under RCU. When that CPU goes
  * offline the home leads nowhere, until the next round.
@@ -48,13 +49,19 @@ static const struct cpumask *chip_span(int cpu)
 	return sd ? sched_domain_span(sd) : NULL;
 }
 
+/* Without the stop class: it moves tasks when load balancing asks it to, and is no load. */
+static unsigned int cpu_running(struct rq *rq)
+{
+	return READ_ONCE(rq->nr_running) - sched_stop_runnable(rq);
+}
+
 static struct chip_load chip_load_of(const struct cpumask *span)
 {
 	struct chip_load load = { };
 	int cpu;
 
 	for_each_cpu(cpu, span) {
-		load.running += READ_ONCE(cpu_rq(cpu)->nr_running);
+		load.running += cpu_running(cpu_rq(cpu));
 		load.cpus++;
 	}
 	return load;
@@ -62,13 +69,14 @@ static struct chip_load chip_load_of(const struct cpumask *span)
 
 /*
  * With one task more @there, and @here as it is, is @here fuller than the bound allows? Then the
- * task should be there.
+ * task should be there. Not while there is a CPU for each task @here: no work is left undone.
  */
 static bool chip_is_fuller(struct chip_load here, struct chip_load there)
 {
 	u64 percent = 100 + READ_ONCE(taskcluster_config.imbalance_pct);
 
-	return here.running * 100ULL * there.cpus > (there.running + 1) * percent * here.cpus;
+	return here.running > here.cpus &&
+	       here.running * 100ULL * there.cpus > (there.running + 1) * percent * here.cpus;
 }
 
 /* Is the chip @home full for one task more, which runs nowhere yet? Under RCU. */
@@ -102,7 +110,7 @@ static int chip_pick(struct task_struct *p, const struct cpumask *span, int prev
 	for_each_cpu_and(cpu, span, p->cpus_ptr) {
 		if (available_idle_cpu(cpu))
 			return cpu;
-		running = READ_ONCE(cpu_rq(cpu)->nr_running);
+		running = cpu_running(cpu_rq(cpu));
 		if (running < least || (running == least && cpu == prev)) {
 			least = running;
 			best = cpu;
@@ -138,24 +146,28 @@ static int chip_select(struct task_struct *p, int home, int prev, enum taskclust
  * __taskcluster_select_cpu() - choose a CPU of its chip for a task that wakes up
  * @p: the task, which has had a home
  * @prev_cpu: the CPU that it ran on
+ * @new_cpu: where the CPU is written to
  *
  * Context: p->pi_lock held. Looks at each CPU of the chip; and at all CPUs once if none of the
  * chip is idle.
  *
- * Return: a CPU, or -1 if the scheduler should choose
+ * Return: false if the scheduler should choose; then @new_cpu is as it was
  */
-int __taskcluster_select_cpu(struct task_struct *p, int prev_cpu)
+bool __taskcluster_select_cpu(struct task_struct *p, int prev_cpu, int *new_cpu)
 {
 	int home = READ_ONCE(p->taskcluster_home) - 1, cpu;
 	enum taskcluster_stat why;
 
 	if (home < 0)
-		return -1;
+		return false;
 	rcu_read_lock();
 	cpu = chip_select(p, home, prev_cpu, &why);
 	rcu_read_unlock();
 	this_cpu_inc(taskcluster_stats[why]);
-	return cpu;
+	if (cpu < 0)
+		return false;
+	*new_cpu = cpu;
+	return true;
 }
 
 /**

@@ -115,6 +115,11 @@ struct shared {
 	struct board board[BOARDS];
 	pid_t tid[THREADS];
 	volatile bool stop, wrong;
+	/* for threads that do something else once they have homes */
+	volatile bool settled;
+	volatile int away;		/* a CPU of the chip that is not thread 0's */
+	volatile unsigned int naps;	/* of thread 0 so far */
+	volatile int woken_on;		/* CPU that the last one ended on */
 };
 
 static struct shared *shared;
@@ -139,7 +144,7 @@ static void go_anywhere(pid_t tid)
 	sched_setaffinity(tid, sizeof(set), &set);
 }
 
-static void play(int id)
+static void play_until(int id, const volatile bool *end)
 {
 	static __thread char chunk[32768];
 	struct board *b = &shared->board[id % BOARDS];
@@ -148,7 +153,7 @@ static void play(int id)
 
 	stay_on(0, id);
 	shared->tid[id] = syscall(SYS_gettid);
-	while (!shared->stop) {
+	while (!*end) {
 		x = x * 1664525 + 1013904223;
 		__atomic_fetch_add(&b->sum[(x >> 8) % ENTRIES][0], 1, __ATOMIC_RELAXED);
 		for (k = 0; k < 4; k++) {
@@ -158,21 +163,31 @@ static void play(int id)
 	}
 }
 
+static void play(int id)
+{
+	play_until(id, &shared->stop);
+}
+
 static void *play_thread(void *arg)
 {
 	play((long)arg);
 	return NULL;
 }
 
-static void run_threads(void)
+static void run_all(void *(*run)(void *))
 {
 	pthread_t thread[THREADS];
 	long i;
 
 	for (i = 0; i < THREADS; i++)
-		pthread_create(&thread[i], NULL, play_thread, (void *)i);
+		pthread_create(&thread[i], NULL, run, (void *)i);
 	for (i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
+}
+
+static void run_threads(void)
+{
+	run_all(play_thread);
 }
 
 static void run_processes(void)
@@ -492,6 +507,318 @@ static bool test_removed(void)
 	return gives(0, SYS "enabled", "0") && good;
 }
 
+/* Threads that sleep, and threads that have something else to run beside them */
+
+#define NAPS	20
+#define STAYS	25	/* looks of 20 ms at something that must not happen */
+
+static int wake_pipe[2], end_pipe[2];
+
+/* Sleep until the program ends. */
+static void sleep_on(int fd)
+{
+	char c;
+
+	while (read(fd, &c, 1) > 0)
+		;
+}
+
+/*
+ * Go to sleep on the chip that is not the home. The waker is there, too. So the scheduler has no
+ * reason to choose a CPU of the home.
+ */
+static void nap(void)
+{
+	char c;
+
+	for (;;) {
+		stay_on(0, shared->away);
+		go_anywhere(0);
+		if (read(wake_pipe[0], &c, 1) <= 0)
+			return;
+		shared->woken_on = sched_getcpu();
+		shared->naps++;
+	}
+}
+
+static void *nap_thread(void *arg)
+{
+	long id = (long)arg;
+
+	play_until(id, &shared->settled);
+	if (!id)
+		nap();
+	sleep_on(end_pipe[0]);
+	return NULL;
+}
+
+static void run_naps(void)
+{
+	close(wake_pipe[1]);
+	close(end_pipe[1]);
+	run_all(nap_thread);
+}
+
+static pid_t begin_piped(void (*run)(void))
+{
+	if (pipe(wake_pipe) || pipe(end_pipe))
+		return -1;
+	return begin(run);
+}
+
+static bool ended_piped(pid_t pid)
+{
+	close(wake_pipe[1]);
+	close(end_pipe[1]);
+	close(wake_pipe[0]);
+	close(end_pipe[0]);
+	return ended(pid);
+}
+
+/* What was counted before is forgotten. */
+static bool switched_on(void)
+{
+	if (mkdir(CGROUP, 0755) && errno != EEXIST)
+		return false;
+	return gives(0, CGROUP "/cpu.cluster", "none") &&
+	       gives(0, CGROUP "/cpu.cluster", "process") && gives(0, SYS "enabled", "1");
+}
+
+static long long count_of(const char *name)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), SYS "stats/%s", name);
+	return strtoll(get(file), NULL, 10);
+}
+
+/* State and CPU of thread @id of the program, as /proc tells */
+static char state_of(int id, int *cpu)
+{
+	char file[64], state = 0;
+	const char *text;
+
+	snprintf(file, sizeof(file), "/proc/%d/stat", shared->tid[id]);
+	text = strrchr(get(file), ')');
+	*cpu = -1;
+	if (text)
+		sscanf(text + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d"
+		       " %*d %*d %*d %*d %*u %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u"
+		       " %*u %*u %*u %*u %*d %d", &state, cpu);
+	return state;
+}
+
+/* The number of the socket: in the lab, what a chip is. */
+static int socket_of(int cpu)
+{
+	char file[80];
+
+	snprintf(file, sizeof(file), "/sys/devices/system/cpu/cpu%d/topology/physical_package_id",
+		 cpu);
+	return cpu < 0 ? -1 : strtol(get(file), NULL, 10);
+}
+
+static bool is_home(int id)
+{
+	int cpu;
+
+	state_of(id, &cpu);
+	return socket_of(cpu) == socket_of(place_of(shared->tid[id]).chip);
+}
+
+static bool sleeps(void)
+{
+	int cpu;
+
+	return state_of(0, &cpu) == 'S';
+}
+
+static bool all_sleep(void)
+{
+	int i, cpu, nr = 0;
+
+	for (i = 0; i < THREADS; i++)
+		nr += state_of(i, &cpu) == 'S';
+	return nr == THREADS;
+}
+
+/* How many naps of thread 0 end on the socket @want? The waker is where it sleeps. */
+static int naps_ended_on(int want)
+{
+	unsigned int n;
+	int i, nr = 0;
+
+	stay_on(0, shared->away);
+	for (i = 0; i < NAPS && happens(sleeps); i++) {
+		n = shared->naps;
+		if (write(wake_pipe[1], "w", 1) != 1)
+			break;
+		while (shared->naps == n)
+			usleep(1000);
+		nr += socket_of(shared->woken_on) == want;
+	}
+	go_anywhere(0);
+	return nr;
+}
+
+static bool test_wakeups(void)
+{
+	bool good = switched_on();
+	pid_t pid = begin_piped(run_naps);
+	long long before;
+	int home, nr;
+
+	good &= happens(found);
+	home = socket_of(place_of(shared->tid[0]).chip);
+	shared->away = place_of(shared->tid[1]).chip;
+	shared->settled = true;
+	good &= happens(all_sleep);
+	before = count_of("woken");
+	nr = naps_ended_on(home);
+	ksft_print_msg("%d of %d wakeups at home\n", nr, NAPS);
+	good &= nr >= NAPS * 9 / 10 && count_of("woken") - before >= nr;
+	/* without a mode there is no home */
+	good &= gives(0, CGROUP "/cpu.cluster", "none") && happens(all_sleep);
+	before = count_of("woken");
+	nr = naps_ended_on(home);
+	ksft_print_msg("%d of %d wakeups there without a home\n", nr, NAPS);
+	good &= nr <= NAPS / 10 && count_of("woken") == before;
+	return ended_piped(pid) && good;
+}
+
+/* Something that always runs on @cpu */
+static pid_t begin_hog(int cpu)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		stay_on(0, cpu);
+		while (!shared->stop)
+			;
+		_exit(0);
+	}
+	return pid;
+}
+
+static bool board_is_split(void)
+{
+	return !is_home(0) || !is_home(2);
+}
+
+static bool stays_together(void)
+{
+	int i;
+
+	for (i = 0; i < STAYS; i++) {
+		if (board_is_split())
+			return false;
+		usleep(20000);
+	}
+	return true;
+}
+
+static long long kept, released;
+
+static bool kept_more(void)
+{
+	return count_of("kept") >= kept + 3;
+}
+
+static bool released_more(void)
+{
+	return count_of("released") > released && board_is_split();
+}
+
+/*
+ * Four run on the chip of a board, two on the other one. That may be at 100 percent. At 25 some
+ * must go.
+ */
+static bool test_full(void)
+{
+	bool good = switched_on();
+	pid_t pid = begin(run_threads), hog[2];
+	int chip, i;
+
+	good &= happens(found) && gives(0, SYS "imbalance_pct", "100");
+	chip = place_of(shared->tid[0]).chip;
+	kept = count_of("kept");
+	for (i = 0; i < 2; i++)
+		hog[i] = begin_hog(chip + i);
+	good &= happens(kept_more) && stays_together();
+	released = count_of("released");
+	good &= gives(0, SYS "imbalance_pct", "25") && happens(released_more);
+	good &= ended(pid);
+	for (i = 0; i < 2; i++)
+		waitpid(hog[i], NULL, 0);
+	return good;
+}
+
+static bool is_pinned(void)
+{
+	return stat_of("pinned") > 0;
+}
+
+/* All stay on the CPUs that they begin on: one of each board has no home, being elsewhere. */
+static bool test_pinned(void)
+{
+	bool good = switched_on();
+	pid_t pid = begin(run_threads);
+	int i, cpu, homeless = 0;
+
+	good &= happens(is_pinned);
+	for (i = 0; i < THREADS; i++) {
+		state_of(i, &cpu);
+		good &= cpu == i && place_of(shared->tid[i]).cluster;
+		homeless += place_of(shared->tid[i]).chip < 0;
+	}
+	return ended(pid) && good && homeless == THREADS / 2 && !stat_of("moves");
+}
+
+/*
+ * Threads that share with who is on the other chip, wherever they are: places cannot help. CPUs 0
+ * and 2 are on two chips, and so are 1 and 3.
+ */
+static void *contrary_thread(void *arg)
+{
+	uint32_t x = (long)arg;
+
+	stay_on(0, (long)arg);
+	go_anywhere(0);
+	shared->tid[(long)arg] = syscall(SYS_gettid);
+	while (!shared->stop) {
+		x = x * 1664525 + 1013904223;
+		__atomic_fetch_add(&shared->board[sched_getcpu() % BOARDS].sum[(x >> 8) % ENTRIES][0],
+				   1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void run_contrary(void)
+{
+	run_all(contrary_thread);
+}
+
+static bool undone_twice(void)
+{
+	return stat_of("undone") >= 2;
+}
+
+/* Each time that it did not help the kernel waits longer: 4 rounds, then 8. */
+static bool test_in_vain(void)
+{
+	bool good = switched_on();
+	pid_t pid = begin(run_contrary);
+	long long moves, rounds;
+
+	good &= happens(undone_twice);
+	moves = stat_of("moves");
+	rounds = stat_of("rounds");
+	usleep(5 * 50000);
+	good &= stat_of("moves") == moves && stat_of("rounds") == rounds;
+	ksft_print_msg("moves %lld in %lld rounds\n", moves, rounds);
+	return ended(pid) && good;
+}
+
 static const struct {
 	const char *name;
 	bool (*run)(void);
@@ -507,6 +834,10 @@ static const struct {
 	{ "CPUs that go and come", test_hotplug },
 	{ "an event that the PMU refuses, and another one", test_refused },
 	{ "a cgroup that is removed", test_removed },
+	{ "threads that sleep wake up at home", test_wakeups },
+	{ "a chip gives threads away when it is full, not before", test_full },
+	{ "threads that are pinned stay", test_pinned },
+	{ "places that do not help are given up", test_in_vain },
 };
 
 static bool set_up(void)
