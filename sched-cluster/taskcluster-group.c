@@ -11,7 +11,9 @@
  * filter begins anew.
  */
 #include <linux/hashtable.h>
+#include <linux/memcontrol.h>
 #include <linux/pid.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -43,6 +45,7 @@ static void task_forget(struct taskcluster_task *t)
 	hash_del(&t->hash);
 	list_del(&t->node);
 	t->group->nr--;
+	t->group->asker->nr--;
 	taskcluster_known--;
 	put_task_struct(t->task);
 	kfree(t);
@@ -55,7 +58,7 @@ static void group_free(struct taskcluster_group *g)
 	list_for_each_entry_safe(t, next, &g->threads, node)
 		task_forget(t);
 	list_del(&g->node);
-	kvfree(g);
+	kfree(g);
 }
 
 /* The cgroup that asks for @task: the nearest one above it with a mode */
@@ -71,9 +74,33 @@ static struct taskcluster_asker *task_asker(struct task_struct *task)
 	return asker;
 }
 
-static struct taskcluster_group *group_add(struct taskcluster_asker *asker, pid_t tgid)
+/*
+ * What is known of a thread is charged to the cgroup that its memory is charged to, and not at the
+ * price of an OOM kill. NULL also if the thread ends.
+ */
+static void *task_alloc(struct task_struct *task, size_t bytes)
 {
-	struct taskcluster_group *g = kvzalloc(sizeof(*g), GFP_KERNEL);
+	struct mm_struct *mm = get_task_mm(task);
+	struct mem_cgroup *memcg, *old;
+	void *p;
+
+	if (!mm)
+		return NULL;
+	memcg = get_mem_cgroup_from_mm(mm);
+	mmput_async(mm);
+	old = set_active_memcg(memcg);
+	p = kzalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	if (!p)
+		this_cpu_inc(taskcluster_stats[TASKCLUSTER_NOMEM]);
+	return p;
+}
+
+static struct taskcluster_group *group_add(struct taskcluster_asker *asker, pid_t tgid,
+					   struct task_struct *task)
+{
+	struct taskcluster_group *g = task_alloc(task, sizeof(*g));
 
 	if (!g)
 		return NULL;
@@ -84,19 +111,17 @@ static struct taskcluster_group *group_add(struct taskcluster_asker *asker, pid_
 	return g;
 }
 
-static struct taskcluster_group *group_of(struct task_struct *task)
+static struct taskcluster_group *group_of(struct taskcluster_asker *asker,
+					  struct task_struct *task)
 {
-	struct taskcluster_asker *asker = task_asker(task);
 	struct taskcluster_group *g;
 	pid_t tgid;
 
-	if (!asker)
-		return NULL;
 	tgid = asker->mode == TASKCLUSTER_PROCESS ? task->tgid : 0;
 	list_for_each_entry(g, &asker->groups, node)
 		if (g->tgid == tgid)
 			return g;
-	return group_add(asker, tgid);
+	return group_add(asker, tgid, task);
 }
 
 static u64 task_ran_ns(const struct task_struct *task)
@@ -104,18 +129,27 @@ static u64 task_ran_ns(const struct task_struct *task)
 	return READ_ONCE(task->se.sum_exec_runtime);
 }
 
+/* No cgroup gets more threads than there is room left. So none can use up all. */
+static bool asker_has_room(const struct taskcluster_asker *asker)
+{
+	if (asker->nr < TASKCLUSTER_MOST - taskcluster_known)
+		return true;
+	this_cpu_inc(taskcluster_stats[TASKCLUSTER_CROWDED]);
+	return false;
+}
+
 static struct taskcluster_task *task_add(struct task_struct *task)
 {
-	struct taskcluster_group *g = group_of(task);
+	struct taskcluster_asker *asker = task_asker(task);
+	struct taskcluster_group *g;
 	struct taskcluster_task *t;
 
-	if (!g || taskcluster_known >= TASKCLUSTER_MOST)
+	if (!asker || !asker_has_room(asker))
 		return NULL;
-	t = kzalloc(sizeof(*t), GFP_KERNEL);
-	if (!t) {
-		this_cpu_inc(taskcluster_stats[TASKCLUSTER_NOMEM]);
+	g = group_of(asker, task);
+	t = g ? task_alloc(task, sizeof(*t)) : NULL;
+	if (!t)
 		return NULL;
-	}
 	t->group = g;
 	t->task = get_task_struct(task);
 	t->pid = task->pid;
@@ -124,6 +158,7 @@ static struct taskcluster_task *task_add(struct task_struct *task)
 	hash_add(taskcluster_tasks, &t->hash, t->pid);
 	list_add_tail(&t->node, &g->threads);
 	g->nr++;
+	asker->nr++;
 	taskcluster_known++;
 	return t;
 }
@@ -382,7 +417,7 @@ struct taskcluster_asker *taskcluster_find_asker(u64 id)
 /* Make an entry for a cgroup that has none. Return 0 or -ENOMEM. */
 int taskcluster_add_asker(u64 id, enum taskcluster_mode mode)
 {
-	struct taskcluster_asker *asker = kzalloc(sizeof(*asker), GFP_KERNEL);
+	struct taskcluster_asker *asker = kzalloc(sizeof(*asker), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	lockdep_assert_held(&taskcluster_mutex);

@@ -217,6 +217,7 @@ TASKCLUSTER_STAT(samples, TASKCLUSTER_SAMPLES);
 TASKCLUSTER_STAT(lost, TASKCLUSTER_LOST);
 TASKCLUSTER_STAT(local, TASKCLUSTER_LOCAL);
 TASKCLUSTER_STAT(nomem, TASKCLUSTER_NOMEM);
+TASKCLUSTER_STAT(crowded, TASKCLUSTER_CROWDED);
 
 static struct attribute *taskcluster_stat_attrs[] = {
 	&woken_attr.attr,
@@ -228,6 +229,7 @@ static struct attribute *taskcluster_stat_attrs[] = {
 	&lost_attr.attr,
 	&local_attr.attr,
 	&nomem_attr.attr,
+	&crowded_attr.attr,
 	NULL
 };
 

@@ -61,6 +61,7 @@ enum taskcluster_stat {
 	TASKCLUSTER_LOST,	/* samples for which there was no room */
 	TASKCLUSTER_LOCAL,	/* samples that came from no other chip */
 	TASKCLUSTER_NOMEM,	/* rounds or threads without memory */
+	TASKCLUSTER_CROWDED,	/* samples of threads for which their cgroup had no room */
 	NR_TASKCLUSTER_STATS,
 };
 
@@ -85,6 +86,7 @@ struct taskcluster_sample {
  * @id: of the cgroup. Nothing holds the cgroup: an id is never used again
  * @mode: what was written
  * @groups: of its threads
+ * @nr: threads in all of them
  * @rounds: in which clusters were looked for
  * @moves: of running threads to another chip
  * @undone: places that did not help
@@ -95,6 +97,7 @@ struct taskcluster_asker {
 	u64 id;
 	enum taskcluster_mode mode;
 	struct list_head groups;
+	unsigned int nr;
 	unsigned long rounds, moves, undone, pinned, missed;
 };
 
