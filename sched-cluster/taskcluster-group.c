@@ -318,7 +318,7 @@ static void group_judge(struct taskcluster_group *g)
 	}
 	taskcluster_undo(g);
 	g->asker->undone++;
-	g->rest = GROUP_REST << min(g->failures++, GROUP_REST_SHIFT);
+	g->rest = TASKCLUSTER_QUARTERS * GROUP_REST << min(g->failures++, GROUP_REST_SHIFT);
 }
 
 /* Silent threads need no samples. */
@@ -332,45 +332,75 @@ static bool group_is_ready(const struct taskcluster_group *g)
 	return nr && g->samples >= nr * GROUP_SAMPLES;
 }
 
-static void group_update(struct taskcluster_group *g)
+/* A round in which @g was sampled. Return whether it needs more samples. */
+static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 {
-	group_update_tasks(g);
 	g->ticks++;
+	if (g->ticks >= GROUP_TICKS && !g->ran_ns)
+		g->trial = false;
 	if (!g->ran_ns || list_empty(&g->threads))
-		return;
-	g->now = div64_u64(g->samples * taskcluster_config.period * NSEC_PER_SEC, g->ran_ns);
+		return false;
+	g->now = div64_u64(g->samples * period * NSEC_PER_SEC, g->ran_ns);
 	if (g->trial)
 		group_judge(g);
-	if (g->rest)
-		g->rest--;
-	else if (group_is_ready(g))
+	if (!g->rest && group_is_ready(g))
 		group_cluster(g);
-	else if (g->ticks < GROUP_TICKS)
-		return;
+	else if (!g->rest && g->ticks < GROUP_TICKS)
+		return true;
 	group_begin(g);
+	return false;
+}
+
+static bool group_update(struct taskcluster_group *g, unsigned int period, unsigned int quarters)
+{
+	group_update_tasks(g);
+	g->rest -= min(g->rest, quarters);
+	if (period)
+		return group_sampled(g, period);
+	group_begin(g);
+	return false;
 }
 
 /**
  * taskcluster_update_groups() - end the round of all groups
+ * @period: with which it was sampled, or 0 if it was not
+ * @quarters: of round_ms that it lasted
  *
  * Forgets threads that have gone, judges places, and looks for clusters. Context: process,
- * taskcluster_mutex held.
+ * taskcluster_mutex held. Return: whether a group has begun to be sampled, and needs more.
  */
-void taskcluster_update_groups(void)
+bool taskcluster_update_groups(unsigned int period, unsigned int quarters)
 {
 	struct taskcluster_group *g, *next;
 	struct taskcluster_asker *asker;
+	bool more = false;
 	unsigned long id;
 
 	lockdep_assert_held(&taskcluster_mutex);
 	xa_for_each(&taskcluster_askers, id, asker) {
 		list_for_each_entry_safe(g, next, &asker->groups, node) {
-			group_update(g);
+			more |= group_update(g, period, quarters);
 			if (list_empty(&g->threads))
 				group_free(g);
 			cond_resched();
 		}
 	}
+	return more;
+}
+
+/* Must samples tell whether places help? Under taskcluster_mutex. */
+bool taskcluster_on_trial(void)
+{
+	struct taskcluster_asker *asker;
+	struct taskcluster_group *g;
+	unsigned long id;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	xa_for_each(&taskcluster_askers, id, asker)
+		list_for_each_entry(g, &asker->groups, node)
+			if (g->trial)
+				return true;
+	return false;
 }
 
 /* Call @fn for each group, under taskcluster_mutex. */

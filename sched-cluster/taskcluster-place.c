@@ -79,8 +79,18 @@ static bool chip_is_fuller(struct chip_load here, struct chip_load there)
 	       here.running * 100ULL * there.cpus > (there.running + 1) * percent * here.cpus;
 }
 
-/* Is the chip @home full for one task more, which runs nowhere yet? Under RCU. */
-static bool chip_is_full(int home, const struct cpumask *span)
+/* The same without @p, if it runs or waits there */
+static struct chip_load chip_load_without(const struct task_struct *p, const struct cpumask *span)
+{
+	struct chip_load load = chip_load_of(span);
+
+	if (load.running && READ_ONCE(p->on_rq) && cpumask_test_cpu(task_cpu(p), span))
+		load.running--;
+	return load;
+}
+
+/* Is the chip @home, on which @p is not, full for one task more? Under RCU. */
+static bool chip_is_full(const struct task_struct *p, int home, const struct cpumask *span)
 {
 	struct chip_load here = chip_load_of(span);
 	const struct cpumask *other;
@@ -91,7 +101,7 @@ static bool chip_is_full(int home, const struct cpumask *span)
 		if (taskcluster_chip_of(cpu) != cpu || cpus_share_cache(cpu, home))
 			continue;
 		other = chip_span(cpu);
-		if (other && chip_is_fuller(here, chip_load_of(other)))
+		if (other && chip_is_fuller(here, chip_load_without(p, other)))
 			return true;
 	}
 	return false;
@@ -134,7 +144,7 @@ static int chip_select(struct task_struct *p, int home, int prev, enum taskclust
 	if (cpu < 0)
 		return -1;
 	*why = TASKCLUSTER_WOKEN_FULL;
-	if (!idle && chip_is_full(home, span))
+	if (!idle && chip_is_full(p, home, span))
 		return -1;
 	*why = TASKCLUSTER_WOKEN;
 	return cpu;

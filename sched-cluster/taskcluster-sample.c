@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Samples of lines that come from other chips: an event of perf on each CPU, whose handler puts
- * the address and the task into a ring (Azimi 2007, 3.2.1).
+ * Lines that come from other chips: an event of perf on each CPU. To count them costs nothing, and
+ * tells whether there is anything to learn. When there is, the event samples: its handler puts the
+ * address and the task into a ring (Azimi 2007, 3.2.1).
  *
  * The handler may run in an NMI, or in the middle of a context switch. So it takes no lock and
  * looks nothing up. It is the only writer of its CPU's ring, and the worker is the only reader.
@@ -30,18 +31,21 @@ struct taskcluster_ring {
 };
 
 /**
- * struct taskcluster_source - where the samples of a CPU come from
- * @event: NULL while there are none
- * @ring: where they go, set while there is an event
+ * struct taskcluster_source - the event of a CPU
+ * @event: NULL while there is none
+ * @ring: where its samples go; NULL: it only counts
+ * @counted: its count when it was last read
  * @stale: the CPU was offline: the event is dead
  */
 struct taskcluster_source {
 	struct perf_event *event;
 	struct taskcluster_ring *ring;
+	u64 counted;
 	bool stale;
 };
 
 static DEFINE_PER_CPU(struct taskcluster_source, taskcluster_sources);
+static unsigned int taskcluster_opened;	/* period of the events that are open; 0: they count */
 static bool taskcluster_cpuhp;	/* the notes of CPUs that come and go are wanted */
 
 /* Some PMUs cannot select by source. Data from no other chip's cache says nothing of sharing. */
@@ -170,27 +174,31 @@ static void source_close(struct taskcluster_source *source)
 	source->ring = NULL;
 }
 
-static int source_open(struct taskcluster_source *source, int cpu)
+static int source_open(struct taskcluster_source *source, int cpu, unsigned int period)
 {
 	struct perf_event_attr attr = {
 		.type = taskcluster_config.type, .size = sizeof(attr),
-		.config = taskcluster_config.event,
-		.sample_period = taskcluster_config.period,
+		.config = taskcluster_config.event, .sample_period = period,
 		.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR,
 		.exclude_kernel = 1, .exclude_hv = 1,
 	};
-	struct taskcluster_ring *ring = vzalloc_node(sizeof(*ring), cpu_to_node(cpu));
+	struct taskcluster_ring *ring = NULL;
 	struct perf_event *event;
 
-	if (!ring)
-		return -ENOMEM;
-	event = perf_event_create_kernel_counter(&attr, cpu, NULL, taskcluster_overflow, ring);
+	if (period) {
+		ring = vzalloc_node(sizeof(*ring), cpu_to_node(cpu));
+		if (!ring)
+			return -ENOMEM;
+	}
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL,
+						 period ? taskcluster_overflow : NULL, ring);
 	if (IS_ERR(event)) {
 		vfree(ring);
 		return PTR_ERR(event);
 	}
 	source->event = event;
 	source->ring = ring;
+	source->counted = 0;
 	return 0;
 }
 
@@ -232,7 +240,7 @@ static int taskcluster_open_all(void)
 			source_close(source);
 		if (source->event || !cpu_online(cpu))
 			continue;
-		ret = source_open(source, cpu);
+		ret = source_open(source, cpu, taskcluster_opened);
 		/* a CPU may have gone meanwhile */
 		if (ret && cpu_online(cpu))
 			return ret;
@@ -241,33 +249,64 @@ static int taskcluster_open_all(void)
 }
 
 /**
- * taskcluster_sampling() - sample on all CPUs that are online, or on none
- * @on: whether to
+ * taskcluster_watch() - count or sample on all CPUs that are online
+ * @period: one sample in this many; 0: count only
  *
  * Called again in each round. Context: process, taskcluster_mutex held.
  *
- * Return: 0, or the error of the PMU; then nothing is sampled.
+ * Return: 0, or the error of the PMU; then nothing is watched.
  */
-int taskcluster_sampling(bool on)
+int taskcluster_watch(unsigned int period)
 {
-	int ret = 0;
+	int ret;
 
 	lockdep_assert_held(&taskcluster_mutex);
-	if (on)
-		ret = taskcluster_watch_cpus() ?: taskcluster_open_all();
-	if (!on || ret)
+	if (period != taskcluster_opened)
+		taskcluster_close_all();
+	taskcluster_opened = period;
+	ret = taskcluster_watch_cpus() ?: taskcluster_open_all();
+	if (ret)
 		taskcluster_close_all();
 	return ret;
 }
 
 /**
- * taskcluster_resample() - let a new event or period take effect
+ * taskcluster_unwatch() - leave no event open
  *
- * The next call of taskcluster_sampling() opens the events again. Context: process,
+ * The next call of taskcluster_watch() opens them again, with what is set then. Context: process,
  * taskcluster_mutex held.
  */
-void taskcluster_resample(void)
+void taskcluster_unwatch(void)
 {
 	lockdep_assert_held(&taskcluster_mutex);
 	taskcluster_close_all();
+}
+
+static u64 source_count(struct taskcluster_source *source)
+{
+	u64 enabled, running, was = source->counted;
+
+	if (!source->event)
+		return 0;
+	source->counted = perf_event_read_value(source->event, &enabled, &running);
+	return source->counted - was;
+}
+
+/**
+ * taskcluster_count() - what was counted since the last call
+ *
+ * Context: process, taskcluster_mutex held.
+ *
+ * Return: the count of the CPU that has most of them, so that two threads that share are seen on
+ * a large machine, too
+ */
+u64 taskcluster_count(void)
+{
+	u64 most = 0;
+	int cpu;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	for_each_possible_cpu(cpu)
+		most = max(most, source_count(per_cpu_ptr(&taskcluster_sources, cpu)));
+	return most;
 }

@@ -79,7 +79,6 @@ static ssize_t event_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 	return len;
 }
 
-#define PERIOD_LEAST	16U
 #define PERIOD_MOST	1000000000U
 
 /* PMU:CONFIG:PERIOD, cut into pieces */
@@ -94,7 +93,7 @@ static int ui_parse_event(char *text, char **pmu, u64 *event, unsigned int *peri
 	if (!number || text || !**pmu || strlen(*pmu) >= TASKCLUSTER_NAME)
 		return -EINVAL;
 	ret = kstrtou64(config, 0, event);
-	return ret ?: ui_parse(number, PERIOD_LEAST, PERIOD_MOST, period);
+	return ret ?: ui_parse(number, TASKCLUSTER_PERIOD_LEAST, PERIOD_MOST, period);
 }
 
 static ssize_t event_store(struct kobject *kobj, struct kobj_attribute *attr,
@@ -127,13 +126,13 @@ static ssize_t sample_period_store(struct kobject *kobj, struct kobj_attribute *
 				   const char *buf, size_t count)
 {
 	unsigned int val;
-	int ret = ui_parse(buf, PERIOD_LEAST, PERIOD_MOST, &val);
+	int ret = ui_parse(buf, TASKCLUSTER_PERIOD_LEAST, PERIOD_MOST, &val);
 
 	if (ret)
 		return ret;
 	mutex_lock(&taskcluster_mutex);
 	WRITE_ONCE(taskcluster_config.period, val);
-	taskcluster_resample();
+	taskcluster_unwatch();
 	mutex_unlock(&taskcluster_mutex);
 	return count;
 }
@@ -159,6 +158,25 @@ static ssize_t round_ms_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute round_ms_attr = __ATTR_RW(round_ms);
 
+static ssize_t arm_rate_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(taskcluster_config.arm_rate));
+}
+
+static ssize_t arm_rate_store(struct kobject *kobj, struct kobj_attribute *attr,
+			      const char *buf, size_t count)
+{
+	unsigned int val;
+	int ret = ui_parse(buf, 0, 1000000000, &val);
+
+	if (ret)
+		return ret;
+	WRITE_ONCE(taskcluster_config.arm_rate, val);
+	return count;
+}
+
+static struct kobj_attribute arm_rate_attr = __ATTR_RW(arm_rate);
+
 static ssize_t imbalance_pct_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%u\n", READ_ONCE(taskcluster_config.imbalance_pct));
@@ -183,6 +201,7 @@ static struct attribute *taskcluster_attrs[] = {
 	&state_attr.attr,
 	&event_attr.attr,
 	&sample_period_attr.attr,
+	&arm_rate_attr.attr,
 	&round_ms_attr.attr,
 	&imbalance_pct_attr.attr,
 	NULL

@@ -9,12 +9,14 @@
  *	   -> moves, wakeups and load balancing keep to them
  *	   -> fewer such lines in the next round, or it is undone
  *
- * A worker does a round each round_ms while it is enabled. It samples while a cgroup asks for it
- * and there is more than one chip. Where it is not enabled it only drops cgroups that were
- * removed.
+ * A worker does a round each round_ms, or in a part of it, while it is enabled. While a cgroup
+ * asks for it and there is more than one chip, it counts such lines, and samples them when there
+ * are many. Where it is not enabled it only drops cgroups that were removed.
  */
 #define pr_fmt(fmt) "taskcluster: " fmt
 
+#include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/workqueue.h>
 #include "taskcluster.h"
 
@@ -26,6 +28,7 @@ DEFINE_PER_CPU(unsigned long [NR_TASKCLUSTER_STATS], taskcluster_stats);
 
 struct taskcluster_config taskcluster_config = {
 	.period = 500,
+	.arm_rate = 20000,
 	.round_ms = 250,
 	.imbalance_pct = 25,
 };
@@ -42,7 +45,7 @@ bool taskcluster_on(void)
 	return READ_ONCE(taskcluster_enabled);
 }
 
-/* off, idle, one chip, sampling, or no samples */
+/* off, idle, one chip, armed, sampling, or no samples */
 const char *taskcluster_state(void)
 {
 	return READ_ONCE(taskcluster_now);
@@ -54,7 +57,8 @@ static void taskcluster_be(const char *state)
 	WRITE_ONCE(taskcluster_now, state);
 }
 
-static bool taskcluster_may_sample(bool asked)
+/* May anything be watched? If not, the state says why. */
+static bool taskcluster_may_watch(bool asked)
 {
 	if (!taskcluster_enabled)
 		taskcluster_be("off");
@@ -67,36 +71,117 @@ static bool taskcluster_may_sample(bool asked)
 	return false;
 }
 
-static void taskcluster_sample(bool asked)
-{
-	bool may = taskcluster_may_sample(asked);
-	int ret = taskcluster_sampling(may);
+/*
+ * When to sample. Counting costs nothing, samples do. So they are taken when a CPU counts enough
+ * lines that come from other chips, and until clusters are found and judged. If that changes
+ * nothing, each time is followed by a longer pause. A pause is not longer than PAUSE_MOST rounds:
+ * a new program may have begun to share.
+ *
+ * Threads that share lose time until they are found. So counts are looked at several times in a
+ * round, and half a round of samples must do, except to judge.
+ */
+#define PAUSE_MOST	4U
+#define ROUND_SAMPLES	512U	/* of the CPU that counts most */
 
+static unsigned int taskcluster_period;	/* of the samples of this round; 0: none are taken */
+static unsigned int taskcluster_quarters = TASKCLUSTER_QUARTERS;	/* that this round lasts */
+static unsigned int taskcluster_pause;	/* quarters without samples that are still to come */
+static unsigned int taskcluster_vain;	/* times in a row that samples changed nothing */
+static ktime_t taskcluster_last;	/* end of the last round */
+
+/* Events of a CPU in a second, of that which counted most */
+static u64 taskcluster_rate(void)
+{
+	ktime_t now = ktime_get();
+	u64 ns = max_t(s64, ktime_sub(now, taskcluster_last), 1);
+
+	taskcluster_last = now;
+	return mul_u64_u64_div_u64(taskcluster_count(), NSEC_PER_SEC, ns);
+}
+
+/* A period that gives enough samples in a round, and not many more */
+static unsigned int taskcluster_choose_period(u64 rate)
+{
+	u64 events = div_u64(rate * taskcluster_config.round_ms, MSEC_PER_SEC);
+
+	return clamp_t(u64, div_u64(events, ROUND_SAMPLES), TASKCLUSTER_PERIOD_LEAST,
+		       taskcluster_config.period);
+}
+
+/* The period of the next round. @more: samples of this one are not enough */
+static unsigned int taskcluster_next_period(u64 rate, bool more)
+{
+	if (taskcluster_on_trial()) {
+		taskcluster_vain = 0;
+		return taskcluster_period ?: taskcluster_choose_period(rate);
+	}
+	if (rate < taskcluster_config.arm_rate) {
+		taskcluster_pause = 0;
+		taskcluster_vain = 0;
+		return 0;
+	}
+	if (taskcluster_period && more)
+		return taskcluster_period;
+	if (taskcluster_period)
+		taskcluster_pause = TASKCLUSTER_QUARTERS *
+				    min(1U << min(taskcluster_vain++, 8U), PAUSE_MOST);
+	else
+		taskcluster_pause -= min(taskcluster_pause, taskcluster_quarters);
+	return taskcluster_pause ? 0 : taskcluster_choose_period(rate);
+}
+
+static void taskcluster_end(void)
+{
+	taskcluster_unwatch();
+	taskcluster_forget_all();
+	taskcluster_period = 0;
+}
+
+static void taskcluster_watch_next(bool asked, bool more)
+{
+	u64 rate = taskcluster_rate();
+	int ret;
+
+	if (!taskcluster_may_watch(asked)) {
+		taskcluster_end();
+		return;
+	}
+	taskcluster_period = taskcluster_next_period(rate, more);
+	ret = taskcluster_watch(taskcluster_period);
 	if (ret && ret != taskcluster_error)
 		pr_warn("no samples from %s: %d\n", taskcluster_config.pmu, ret);
 	taskcluster_error = ret;
-	if (may)
-		taskcluster_be(ret ? "no samples" : "sampling");
-	if (!may || ret)
-		taskcluster_forget_all();
+	taskcluster_be(ret ? "no samples" : taskcluster_period ? "sampling" : "armed");
+	if (ret)
+		taskcluster_end();
+}
+
+/* The time of the next round */
+static unsigned int taskcluster_ms(void)
+{
+	if (!taskcluster_enabled)
+		return TASKCLUSTER_REAP_MS;
+	if (!taskcluster_period)
+		taskcluster_quarters = 1;
+	else
+		taskcluster_quarters = taskcluster_on_trial() ? TASKCLUSTER_QUARTERS : 2;
+	return taskcluster_config.round_ms * taskcluster_quarters / TASKCLUSTER_QUARTERS;
 }
 
 /* Off, a round is for removed cgroups only, and there is none when there is no cgroup. */
 static void taskcluster_round(struct work_struct *work)
 {
-	bool asked;
+	bool asked, more;
 
 	mutex_lock(&taskcluster_mutex);
 	asked = taskcluster_reap_askers();
 	taskcluster_drain(taskcluster_note);
-	taskcluster_update_groups();
+	more = taskcluster_update_groups(taskcluster_period, taskcluster_quarters);
 	taskcluster_place_all();
-	taskcluster_sample(asked);
+	taskcluster_watch_next(asked, more);
 	if (taskcluster_enabled || asked)
 		queue_delayed_work(system_unbound_wq, &taskcluster_work,
-				   msecs_to_jiffies(taskcluster_enabled ?
-						    taskcluster_config.round_ms :
-						    TASKCLUSTER_REAP_MS));
+				   msecs_to_jiffies(taskcluster_ms()));
 	mutex_unlock(&taskcluster_mutex);
 }
 
@@ -108,8 +193,7 @@ void taskcluster_restart(void)
 
 static void taskcluster_stop(void)
 {
-	taskcluster_sampling(false);
-	taskcluster_forget_all();
+	taskcluster_end();
 	static_branch_disable(&taskcluster_placing);
 	taskcluster_be("off");
 }
@@ -169,7 +253,7 @@ int taskcluster_set_event(const char *pmu, u64 event, unsigned int period)
 	taskcluster_config.type = type;
 	taskcluster_config.event = event;
 	taskcluster_config.period = period;
-	taskcluster_resample();
+	taskcluster_unwatch();
 	return 0;
 }
 

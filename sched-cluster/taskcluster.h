@@ -23,6 +23,8 @@
 #include "models/cluster.h"
 
 #define TASKCLUSTER_MOST	16384U	/* threads that are known at a time */
+#define TASKCLUSTER_PERIOD_LEAST	16U
+#define TASKCLUSTER_QUARTERS	4U	/* that round_ms has */
 #define TASKCLUSTER_NAME	32	/* bytes of a PMU's name */
 
 enum taskcluster_mode {
@@ -37,7 +39,8 @@ enum taskcluster_mode {
  * @pmu: name of the PMU, empty: the virtual PMU, if there is one
  * @type: of this PMU
  * @event: attr.config of the event
- * @period: one sample in this many events
+ * @period: one sample in this many events, or in fewer
+ * @arm_rate: events in a second, on any CPU, that are worth to be sampled
  * @round_ms: time of a round
  * @imbalance_pct: how much fuller than the emptiest chip one may be, percent
  */
@@ -46,6 +49,7 @@ struct taskcluster_config {
 	int type;
 	u64 event;
 	unsigned int period;
+	unsigned int arm_rate;
 	unsigned int round_ms;
 	unsigned int imbalance_pct;
 };
@@ -116,7 +120,7 @@ struct taskcluster_asker {
  * @now: and in the last round
  * @found: clusters were looked for in this round
  * @trial: placed; the next round tells whether it helps
- * @rest: rounds to leave the group alone
+ * @rest: quarters of a round to leave the group alone
  * @failures: trials in a row that did not help
  */
 struct taskcluster_group {
@@ -172,8 +176,9 @@ void taskcluster_restart(void);
 
 /* taskcluster-sample.c */
 int taskcluster_pmu_type(const char *name);
-int taskcluster_sampling(bool on);
-void taskcluster_resample(void);
+int taskcluster_watch(unsigned int period);
+void taskcluster_unwatch(void);
+u64 taskcluster_count(void);
 void taskcluster_drain(void (*note)(const struct taskcluster_sample *s));
 
 /* taskcluster-group.c */
@@ -182,7 +187,8 @@ int taskcluster_add_asker(u64 id, enum taskcluster_mode mode);
 void taskcluster_del_asker(struct taskcluster_asker *asker);
 bool taskcluster_reap_askers(void);
 void taskcluster_note(const struct taskcluster_sample *s);
-void taskcluster_update_groups(void);
+bool taskcluster_update_groups(unsigned int period, unsigned int quarters);
+bool taskcluster_on_trial(void);
 void taskcluster_forget_all(void);
 void taskcluster_visit_groups(void (*fn)(struct taskcluster_group *g));
 unsigned int taskcluster_nr_tasks(void);

@@ -373,7 +373,8 @@ static bool test_defaults(void)
 {
 	return is(SYS "enabled", "0") && is(SYS "state", "off") && is(SYS "event", "none") &&
 	       is(SYS "round_ms", "250") && is(SYS "sample_period", "500") &&
-	       is(SYS "imbalance_pct", "25") && is(CGROUP "/cpu.cluster", "none");
+	       is(SYS "arm_rate", "20000") && is(SYS "imbalance_pct", "25") &&
+	       is(CGROUP "/cpu.cluster", "none");
 }
 
 static bool test_bad_input(void)
@@ -384,6 +385,7 @@ static bool test_bad_input(void)
 	good &= gives(-ERANGE, SYS "round_ms", "9") && gives(-ERANGE, SYS "round_ms", "60001");
 	good &= gives(-ERANGE, SYS "sample_period", "15");
 	good &= gives(-ERANGE, SYS "imbalance_pct", "101");
+	good &= gives(-ERANGE, SYS "arm_rate", "1000000001");
 	good &= gives(-ENODEV, SYS "event", "no_such_pmu:1:500");
 	good &= gives(-EINVAL, SYS "event", "vpmu:zz:500") && gives(-EINVAL, SYS "event", "vpmu:1");
 	good &= gives(-EINVAL, SYS "event", ":1:500") && gives(-EINVAL, SYS "event", "a:1:500:2");
@@ -400,6 +402,8 @@ static bool test_none(void)
 	pid_t pid;
 
 	good = gives(0, SYS "enabled", "1") && gives(0, SYS "round_ms", "50") && happens(is_idle);
+	/* what few samples there are in a test are wanted */
+	good &= gives(0, SYS "arm_rate", "0");
 	before = samples();
 	pid = begin(run_threads);
 	usleep(300000);
@@ -781,14 +785,15 @@ static bool test_pinned(void)
 static void *contrary_thread(void *arg)
 {
 	uint32_t x = (long)arg;
+	struct board *b;
 
 	stay_on(0, (long)arg);
 	go_anywhere(0);
 	shared->tid[(long)arg] = syscall(SYS_gettid);
 	while (!shared->stop) {
 		x = x * 1664525 + 1013904223;
-		__atomic_fetch_add(&shared->board[sched_getcpu() % BOARDS].sum[(x >> 8) % ENTRIES][0],
-				   1, __ATOMIC_RELAXED);
+		b = &shared->board[sched_getcpu() % BOARDS];
+		__atomic_fetch_add(&b->sum[(x >> 8) % ENTRIES][0], 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
@@ -819,6 +824,35 @@ static bool test_in_vain(void)
 	return ended(pid) && good;
 }
 
+static bool is_armed(void)
+{
+	return !strcmp(get(SYS "state"), "armed");
+}
+
+static bool armed_and_silent(void)
+{
+	long long before = samples();
+	int i;
+
+	for (i = 0; i < STAYS; i++) {
+		if (!is_armed() || samples() != before)
+			return false;
+		usleep(20000);
+	}
+	return true;
+}
+
+/* Few lines from other chips are not worth samples, before and after. */
+static bool test_armed(void)
+{
+	bool good = gives(0, SYS "arm_rate", "1000000000") && switched_on() && happens(is_armed);
+	pid_t pid = begin(run_threads);
+
+	good &= armed_and_silent() && gives(0, SYS "arm_rate", "1000") && happens(found);
+	good &= happens(is_armed) && armed_and_silent() && found();
+	return ended(pid) && good;
+}
+
 static const struct {
 	const char *name;
 	bool (*run)(void);
@@ -838,6 +872,7 @@ static const struct {
 	{ "a chip gives threads away when it is full, not before", test_full },
 	{ "threads that are pinned stay", test_pinned },
 	{ "places that do not help are given up", test_in_vain },
+	{ "what is rare is counted, not sampled", test_armed },
 };
 
 static bool set_up(void)
