@@ -289,7 +289,8 @@ static u64 source_count(struct taskcluster_source *source)
 	if (!source->event)
 		return 0;
 	source->counted = perf_event_read_value(source->event, &enabled, &running);
-	return source->counted - was;
+	/* a count that goes back is a PMU that lies */
+	return source->counted > was ? source->counted - was : 0;
 }
 
 /**

@@ -96,7 +96,9 @@ static u64 taskcluster_rate(void)
 	u64 ns = max_t(s64, ktime_sub(now, taskcluster_last), 1);
 
 	taskcluster_last = now;
-	return mul_u64_u64_div_u64(taskcluster_count(), NSEC_PER_SEC, ns);
+	/* a PMU that lies may count anything, and no product may overflow for that */
+	return min_t(u64, div64_u64(min_t(u64, taskcluster_count(), U32_MAX) * NSEC_PER_SEC, ns),
+		     U32_MAX);
 }
 
 /* A period that gives enough samples in a round, and not many more */
