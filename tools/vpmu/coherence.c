@@ -296,8 +296,7 @@ unsigned int vpmu_data_miss(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t
 
 	vpmu_count(c, VPMU_L1D_MISS, 1);
 	vpmu_count(c, VPMU_D_SRC + miss->source, 1);
-	vpmu_count(c, VPMU_STALL_D_SRC + miss->source, cycles);
-	vpmu_wait(c, VPMU_STALL_D, cycles);
+	vpmu_wait_data(c, miss->source, cycles);
 	/* data from another chip bring permission with them */
 	if (store && away && miss->source <= VPMU_LOCAL_L3)
 		cycles += permission(m, c, away);

@@ -31,6 +31,10 @@ static const struct vpmu_geometry openpower720 = {
 	.split = 4, .flush = 20,
 	.prefetch = VPMU_PREFETCH_OFF, .prefetch_hit = 91,
 	.counters = VPMU_COUNTERS,
+	.model = OOO_OFF,
+	.core = {
+		.bundle = 5, .reorder = 20, .rename = 80, .loads = 32, .stores = 32, .queue = 18,
+	},
 };
 
 /* A machine that the small programs of a lab can fill, with the lines x86 kernels expect */
@@ -59,6 +63,7 @@ static bool named(struct vpmu_geometry *g, const char *name)
 }
 
 static const char * const core_or_chip[] = { "chip", "core", NULL };
+static const char * const models[] = { "in-order", "ooo", "ooo-single", "ooo-in-order", NULL };
 static const char * const prefetchers[] = { "off", "plain", "context", NULL };
 
 #define FIELD(f)	offsetof(struct vpmu_geometry, f), sizeof(((struct vpmu_geometry *)0)->f)
@@ -101,6 +106,13 @@ static const struct option {
 	{ "prefetch", FIELD(prefetch), 0, 0, prefetchers },
 	{ "prefetch-hit", FIELD(prefetch_hit), 1, 10000, NULL },
 	{ "counters", FIELD(counters), 4, VPMU_COUNTERS, NULL },
+	{ "model", FIELD(model), 0, 0, models },
+	{ "bundle", FIELD(core.bundle), OOO_OPS, OOO_MOST_BUNDLE, NULL },
+	{ "reorder", FIELD(core.reorder), 1, 4096, NULL },
+	{ "rename", FIELD(core.rename), OOO_MOST_BUNDLE, 4096, NULL },
+	{ "load-buffer", FIELD(core.loads), OOO_UNITS, 4096, NULL },
+	{ "store-buffer", FIELD(core.stores), OOO_UNITS, 4096, NULL },
+	{ "queue", FIELD(core.queue), 1, 4096, NULL },
 };
 
 #define OPTIONS	(sizeof(options) / sizeof(*options))
@@ -271,5 +283,7 @@ int vpmu_geometry_parse(const char *text, struct vpmu_geometry *g, char **error)
 		first = false;
 	}
 	free(copy);
+	g->core.br_miss = g->br_miss;
+	g->core.line = g->line;
 	return rc ? rc : check(g, error);
 }

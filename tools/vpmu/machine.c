@@ -35,6 +35,11 @@ static bool cpu_init(struct vpmu_machine *m, struct vpmu_cpu *c, unsigned int id
 	c->l2 = g->l2_of_core ? id : c->chip;
 	memset(c->limit, 0xff, sizeof(c->limit));
 	c->predictor = calloc(g->predictor, 1);
+	if (g->model != OOO_OFF) {
+		c->stream = vpmu_stream_new(g, c);
+		if (!c->stream)
+			return false;
+	}
 	return c->predictor && level_init(m, &c->l1d, &g->l1d) && level_init(m, &c->l1i, &g->l1i) &&
 	       cache_init(&c->tlb, g->tlb_entries, g->tlb_ways);
 }
@@ -106,6 +111,7 @@ void vpmu_machine_free(struct vpmu_machine *m)
 		free(m->cpu[i].l1i.lines);
 		free(m->cpu[i].tlb.lines);
 		free(m->cpu[i].predictor);
+		vpmu_stream_free(m->cpu[i].stream);
 	}
 	free(m->cpu);
 	for (i = 0; i < VPMU_MAX_CPUS; i++)
@@ -126,6 +132,8 @@ static void cpu_reset(struct vpmu_machine *m, struct vpmu_cpu *c)
 	cache_reset(&c->l1i);
 	cache_reset(&c->tlb);
 	c->pending = c->fetched = c->branch_end = 0;
+	if (c->stream)
+		vpmu_stream_reset(c->stream);
 }
 
 /* An L2 or L3 is emptied, and the directory knows. That is too large to be cleared as a whole. */
@@ -174,6 +182,19 @@ static void fetch_code(struct vpmu_machine *m, struct vpmu_cpu *c, uint64_t padd
 	c->fetched = number + 1;
 }
 
+/* The core is told of the block before, and what this one waits for is kept for it. */
+static void stream_block(struct vpmu_machine *m, struct vpmu_cpu *c, const struct vpmu_block *block)
+{
+	unsigned int i;
+
+	vpmu_stream_end(c->stream);
+	for (i = 0; i < block->lines; i++) {
+		fetch_code(m, c, block->code[i]);
+		vpmu_stream_fetch(c->stream, i);
+	}
+	vpmu_stream_begin(c->stream, block);
+}
+
 /**
  * vpmu_execute() - a CPU executes a translation block
  * @m: machine
@@ -191,9 +212,13 @@ void vpmu_execute(struct vpmu_machine *m, unsigned int cpu, const struct vpmu_bl
 	if (c->branch_end)
 		vpmu_branch(m, cpu, c->branch_end, c->branch_end != block->vaddr);
 	c->branch_end = block->conditional ? block->end : 0;
+	vpmu_count(c, VPMU_INSNS, block->insns);
+	if (c->stream) {
+		stream_block(m, c, block);
+		return;
+	}
 	for (i = 0; i < block->lines; i++)
 		fetch_code(m, c, block->code[i]);
-	vpmu_count(c, VPMU_INSNS, block->insns);
 	vpmu_count(c, VPMU_CYCLES, block->insns);
 	if (block->iu)
 		vpmu_wait(c, VPMU_STALL_IU, block->iu);
@@ -360,6 +385,8 @@ void vpmu_mode(struct vpmu_machine *m, unsigned int cpu, bool kernel)
 
 	if (c->kernel == kernel)
 		return;
+	if (c->stream)
+		vpmu_stream_drain(c->stream);
 	c->kernel = kernel;
 	c->branch_end = 0;
 }

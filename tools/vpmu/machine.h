@@ -4,7 +4,8 @@
  * predictors, and where the cycles go (thesis 2.5). Plain C, knows neither QEMU nor
  * registers. Nothing here locks: the caller runs one CPU at a time.
  *
- *	CPU n:   L1I  L1D  TLB  predictor      a CPU executes one instruction a cycle, in order
+ *	CPU n:   L1I  L1D  TLB  predictor      a CPU executes one instruction a cycle, in order,
+ *	                                       or has an out-of-order core (ooo.h), by option
  *	chip:    L2, inclusive of its L1s      or one L2 for each core, by option
  *	         L3, a victim cache of the L2s
  *	node:    memory, one for each chip
@@ -20,6 +21,9 @@
  *	CYCLES = INSNS + STALL_D + STALL_I + STALL_BR + STALL_TLB + STALL_LSU + STALL_FPU +
  *		 STALL_IU + STALL_OTHER
  *	STALL_D = sum of STALL_D_SRC, L1D_MISS = sum of D_SRC, L1I_MISS = sum of I_SRC
+ *
+ * With an out-of-order core several complete in a cycle, and there are cycles with completion
+ * in the place of INSNS.
  *
  * STALL_LSU is what loads and stores wait for besides data: basic latency, the second
  * half of an access to two lines, and permission to write a line that is there.
@@ -45,6 +49,7 @@
 #include <linux/vpmu.h>		/* enum vpmu_source, enum vpmu_event */
 
 #include "cache.h"
+#include "ooo.h"
 
 #define VPMU_MAX_CPUS	32
 #define VPMU_MAX_CHIPS	8
@@ -97,6 +102,8 @@ struct vpmu_level {
  * @prefetch_hit: latency of a line that the node's controller has prefetched, cycles; the
  *	difference between remote and local memory comes on top where it is remote
  * @counters: of a CPU, 4 .. VPMU_COUNTERS
+ * @model: enum ooo_mode: how instructions complete, and stalls come about
+ * @core: sizes of an out-of-order core; @br_miss and @line are above
  */
 struct vpmu_geometry {
 	uint32_t cpus, chips;
@@ -112,11 +119,15 @@ struct vpmu_geometry {
 	uint32_t split, flush;
 	uint32_t prefetch, prefetch_hit;
 	uint32_t counters;
+	uint32_t model;
+	struct ooo_sizes core;
 };
 
 int vpmu_geometry_parse(const char *text, struct vpmu_geometry *g, char **error);
 
 struct vpmu_controller;
+struct vpmu_insn;
+struct vpmu_stream;
 
 /**
  * struct vpmu_cpu - a CPU
@@ -134,6 +145,7 @@ struct vpmu_controller;
  * @fetched: number of the line it has fetched last, plus 1
  * @branch_end: address behind a conditional branch of which the way is not known yet; 0: none
  * @predictor: counters of two bits
+ * @stream: what its out-of-order core is told; NULL: it executes in order
  */
 struct vpmu_cpu {
 	uint64_t count[2][VPMU_EVENTS];
@@ -146,6 +158,7 @@ struct vpmu_cpu {
 	uint64_t fetched;
 	uint64_t branch_end;
 	uint8_t *predictor;
+	struct vpmu_stream *stream;
 };
 
 /**
@@ -181,20 +194,24 @@ void vpmu_machine_reset(struct vpmu_machine *m);
  * @vaddr: address of its first instruction
  * @end: address behind its last one, where a branch that is not taken leads
  * @code: a physical address in each of its code lines, in order
+ * @first: the instruction with which each of them begins, from 0 on
  * @lines: number of them, <= VPMU_BLOCK_LINES
  * @conditional: it ends in a conditional branch
  * @insns: number of instructions
  * @iu: cycles its instructions wait for integer units, besides the one they complete in
  * @fpu: likewise for floating point units
  * @lsu: likewise for the basic latency of loads and stores
+ * @insn: the instructions, for an out-of-order core, which takes these latencies from there
  */
 struct vpmu_block {
 	uint64_t vaddr, end;
 	uint64_t code[VPMU_BLOCK_LINES];
+	uint16_t first[VPMU_BLOCK_LINES];
 	uint8_t lines;
 	bool conditional;
 	uint16_t insns;
 	uint16_t iu, fpu, lsu;
+	const struct vpmu_insn *insn;
 };
 
 /**

@@ -7,7 +7,6 @@
 #include "ooo.h"
 
 #define WORD(addr)	((addr) >> 3)
-#define LINE(addr)	((addr) >> 6)
 
 /* Entries that are taken in order, and freed in order: by completion */
 struct ring {
@@ -47,7 +46,10 @@ struct bundle {
  * @sizes: its sizes
  * @mode: as given
  * @ready: when the value of a register is there
- * @reorder: reorder buffer, and so on
+ * @reorder: reorder buffer
+ * @rename: rename registers
+ * @loads: load buffer
+ * @stores: store buffer
  * @unit: functional units
  * @turn: which one of a class is next
  * @written: stores that have not been issued long since
@@ -218,14 +220,14 @@ static uint64_t operands(const struct ooo *o, const struct ooo_op *op, uint64_t 
 /* An access brings a line, or may need one that an earlier access brings. */
 static uint64_t line_there(struct ooo *o, struct ooo_op *op, uint64_t end)
 {
-	uint64_t there;
+	uint64_t line = op->addr / o->sizes.line, there;
 	uint8_t source;
 
 	if (op->source != VPMU_NO_SOURCE) {
-		flight_add(&o->lines, LINE(op->addr), end, op->source);
+		flight_add(&o->lines, line, end, op->source);
 		return end;
 	}
-	there = o->lines.nr ? flight_of(&o->lines, LINE(op->addr), &source) : 0;
+	there = o->lines.nr ? flight_of(&o->lines, line, &source) : 0;
 	if (there <= end)
 		return end;
 	if (there - end > op->part) {

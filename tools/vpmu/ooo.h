@@ -66,16 +66,17 @@ enum ooo_class {
  * @stores: likewise stores
  * @queue: operations that wait for one unit
  * @br_miss: cycles from the end of a branch that was predicted wrong to the next dispatch
+ * @line: bytes that come together, a power of two
  */
 struct ooo_sizes {
-	uint32_t bundle, reorder, rename, loads, stores, queue, br_miss;
+	uint32_t bundle, reorder, rename, loads, stores, queue, br_miss, line;
 };
 
 /**
  * struct ooo_op - an operation
  * @reads: registers, a bit for each
  * @writes: likewise
- * @addr: of the access, when it is one; also says which line (of 64 bytes) and word
+ * @addr: of the access, when it is one; also says which line and word
  * @cycles: from issue to result, >= 1
  * @part: the longest part of @cycles
  * @cause: what that is for, enum vpmu_event

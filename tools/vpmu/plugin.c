@@ -11,7 +11,8 @@
  *
  * Arguments: shm=FD (the BAR), geometry=TEXT (see vpmu_geometry_parse()), ring=ENTRIES,
  * turn=CYCLES (after which the next CPU runs; 0: when QEMU likes), truth=FILE (all counts at
- * each mark), fuzz=SEED (lie to the driver, for its tests).
+ * each mark), slice=INSNS (also after so many of each CPU in user mode, from its mark 0 on),
+ * fuzz=SEED (lie to the driver, for its tests).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,12 +29,15 @@
 #include "callers.h"
 #include "clock.h"
 #include "counters.h"
+#include "decode.h"
 #include "machine.h"
+#include "stream.h"
 
 #define EXPORT		__attribute__((visibility("default")))
 #define noinline	__attribute__((noinline))
 #define __aligned(n)	__attribute__((aligned(n)))
 #define KERNEL_HALF	(1ULL << 63)
+#define SLICE		(VPMU_COMMANDS - VPMU_MARK)	/* in the truth: not a mark */
 
 /* RAM of the machine q35: so much from 0 on when there is more than LOW_MOST, and the rest above HIGH */
 #define LOW_MOST	(2816ULL << 20)
@@ -64,6 +68,7 @@ EXPORT int qemu_plugin_version = QEMU_API;
  * @lost: records that found no room
  * @turn_cycles: cycles of the CPU when its turn began
  * @turn_insns: its instructions then
+ * @slice_end: its instructions in user mode when a slice ends; 0: there are none
  */
 struct unit {
 	bool on, calls;
@@ -74,16 +79,19 @@ struct unit {
 	uint32_t head;
 	uint64_t lost;
 	uint64_t turn_cycles, turn_insns;
+	uint64_t slice_end;
 } __aligned(64);
 
 /**
  * struct block - a translated block; they are kept, for QEMU does not tell when one goes
  * @b: what the machine is told
  * @kernel: it is the kernel's
+ * @insn: its instructions, for a machine that asks for them
  */
 struct block {
 	struct vpmu_block b;
 	bool kernel;
+	struct vpmu_insn insn[];
 };
 
 static struct unit units[VPMU_MAX_CPUS];
@@ -99,6 +107,7 @@ static uint32_t turn = 2000;
 static bool can_end_turns;
 static struct vpmu_turns turns;
 static FILE *truth;
+static uint64_t slice;
 static uint64_t fuzz;
 
 /* QEMU's own, which exports it */
@@ -208,6 +217,26 @@ static noinline void end_turn(struct unit *u, unsigned int vcpu)
 	vpmu_clock_end_turn(vcpu);
 }
 
+/* Ground truth */
+
+static void tell(unsigned int nr, unsigned int cpu)
+{
+	unsigned int event;
+
+	for (event = 1; truth && event < VPMU_EVENTS; event++)
+		if (vpmu_total(machine, cpu, event))
+			fprintf(truth, "%u %u %u %llu %llu\n", nr, cpu, event,
+				(unsigned long long)machine->cpu[cpu].count[0][event],
+				(unsigned long long)machine->cpu[cpu].count[1][event]);
+}
+
+/* A slice ends in this block. What has not completed counts for the next one. */
+static noinline void end_slice(struct unit *u, unsigned int vcpu)
+{
+	tell(SLICE, vcpu);
+	u->slice_end += slice;
+}
+
 /* What the CPU does */
 
 static void on_block(unsigned int vcpu, void *data)
@@ -225,6 +254,8 @@ static void on_block(unsigned int vcpu, void *data)
 	if (vpmu_pending(machine, vcpu))
 		overflow(vcpu, &(struct vpmu_where){
 			.ip = block->b.vaddr, .miss.source = VPMU_NO_SOURCE });
+	if (u->slice_end && machine->cpu[vcpu].count[0][VPMU_INSNS] >= u->slice_end)
+		end_slice(u, vcpu);
 	if (can_end_turns && vpmu_cycles(machine, vcpu) - u->turn_cycles >= turn)
 		end_turn(u, vcpu);
 }
@@ -282,6 +313,17 @@ static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t va
 	else if (vpmu_pending(machine, vcpu))
 		overflow(vcpu, &(struct vpmu_where){ .ip = (uintptr_t)ip, .addr = vaddr,
 			 .store = store, .miss.source = VPMU_NO_SOURCE });
+}
+
+/* The same, on an out-of-order core, which has to know by which instruction */
+static void on_access_by(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *data)
+{
+	const struct vpmu_insn *insn = data;
+
+	on_access(vcpu, info, vaddr, (void *)(uintptr_t)insn->ip);
+	if (units[vcpu].on && !takes_interrupt(vcpu, vaddr))
+		vpmu_stream_access(machine->cpu[vcpu].stream, insn, vaddr,
+				   qemu_plugin_mem_is_store(info));
 }
 
 /*
@@ -378,6 +420,7 @@ static void reset(void)
 		units[i].on = false;
 		units[i].turn_cycles = 0;
 		units[i].turn_insns = 0;
+		units[i].slice_end = 0;
 		units[i].lost = 0;
 		units[i].reg->lost = 0;
 		units[i].reg->ignored = 0;
@@ -385,18 +428,14 @@ static void reset(void)
 }
 
 /* The guest's own counts of what the counters could only count some of the time */
-static void mark(unsigned int nr)
+static void mark(unsigned int vcpu, unsigned int nr)
 {
-	unsigned int cpu, event;
+	unsigned int cpu;
 
-	if (!truth)
-		return;
 	for (cpu = 0; cpu < geometry.cpus; cpu++)
-		for (event = 1; event < VPMU_EVENTS; event++)
-			if (vpmu_total(machine, cpu, event))
-				fprintf(truth, "%u %u %u %llu %llu\n", nr, cpu, event,
-					(unsigned long long)machine->cpu[cpu].count[0][event],
-					(unsigned long long)machine->cpu[cpu].count[1][event]);
+		tell(nr, cpu);
+	if (slice && !nr)
+		units[vcpu].slice_end = machine->cpu[vcpu].count[0][VPMU_INSNS] + slice;
 }
 
 static void obey(struct unit *u, unsigned int vcpu, unsigned int nr)
@@ -437,7 +476,7 @@ static void on_command(unsigned int vcpu, void *data)
 	struct unit *u = &units[vcpu];
 
 	if ((nr & ~FROM_USER) >= VPMU_MARK)
-		mark((nr & ~FROM_USER) - VPMU_MARK);
+		mark(vcpu, (nr & ~FROM_USER) - VPMU_MARK);
 	else if (nr & FROM_USER)
 		u->reg->ignored++;
 	else
@@ -526,7 +565,7 @@ static void add_costs(struct vpmu_block *block, const uint8_t *b)
 }
 
 /* A code line of the block, if it is another one than the last */
-static void add_line(struct vpmu_block *block, const struct qemu_plugin_insn *insn)
+static void add_line(struct vpmu_block *block, const struct qemu_plugin_insn *insn, size_t nr)
 {
 	void *host = qemu_plugin_insn_haddr(insn);
 	uint64_t address;
@@ -535,11 +574,28 @@ static void add_line(struct vpmu_block *block, const struct qemu_plugin_insn *in
 		return;
 	address = ram_addr_from_host(host);
 	if (address < geometry.memory &&
-	    (!block->lines || address / geometry.line != block->code[block->lines - 1] / geometry.line))
+	    (!block->lines || address / geometry.line != block->code[block->lines - 1] / geometry.line)) {
+		block->first[block->lines] = nr;
 		block->code[block->lines++] = address;
+	}
 }
 
-static void translate_insn(struct block *block, struct qemu_plugin_insn *insn)
+/* What an out-of-order core wants to know of an instruction */
+static void describe(struct vpmu_insn *insn, uint64_t ip, const uint8_t *bytes)
+{
+	struct vpmu_block alone = { 0 };
+	struct decoded d;
+
+	decode(bytes, &d);
+	add_costs(&alone, bytes);
+	*insn = (struct vpmu_insn){
+		.ip = ip, .reads = d.reads, .writes = d.writes, .addr = d.addr, .move = d.move,
+		.cycles = 1 + alone.iu + alone.fpu,
+		.unit = d.branch ? OOO_BU : d.vector ? OOO_FPU : OOO_IU,
+	};
+}
+
+static void translate_insn(struct block *block, struct qemu_plugin_insn *insn, size_t i)
 {
 	uint64_t ip = qemu_plugin_insn_vaddr(insn);
 	uint8_t bytes[MAX_INSN];
@@ -548,8 +604,10 @@ static void translate_insn(struct block *block, struct qemu_plugin_insn *insn)
 
 	block->b.end = ip + size;
 	block->b.conditional = is_conditional(bytes);
-	add_line(&block->b, insn);
+	add_line(&block->b, insn, i);
 	add_costs(&block->b, bytes);
+	if (geometry.model != OOO_OFF)
+		describe(&block->insn[i], ip, bytes);
 	if (nr >= 0) {
 		uintptr_t data = nr | (block->kernel ? 0 : FROM_USER);
 
@@ -560,8 +618,12 @@ static void translate_insn(struct block *block, struct qemu_plugin_insn *insn)
 	if (flushes_tlb(bytes))
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_flush, QEMU_PLUGIN_CB_NO_REGS,
 						       NULL);
-	qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
-					 QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)ip);
+	if (geometry.model != OOO_OFF)
+		qemu_plugin_register_vcpu_mem_cb(insn, on_access_by, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, &block->insn[i]);
+	else
+		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)ip);
 	if (block->kernel && is_call(bytes)) {
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, before_call, QEMU_PLUGIN_CB_NO_REGS,
 						       NULL);
@@ -575,17 +637,18 @@ static void translate_insn(struct block *block, struct qemu_plugin_insn *insn)
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-	struct block *block = calloc(1, sizeof(*block));
-	size_t i, n = qemu_plugin_tb_n_insns(tb);
+	size_t i, n = qemu_plugin_tb_n_insns(tb), told = geometry.model != OOO_OFF ? n : 0;
+	struct block *block = calloc(1, sizeof(*block) + told * sizeof(*block->insn));
 
 	(void)id;
 	if (!block)
 		return;
 	block->b.vaddr = qemu_plugin_tb_vaddr(tb);
 	block->b.insns = n;
+	block->b.insn = block->insn;
 	block->kernel = block->b.vaddr & KERNEL_HALF;
 	for (i = 0; i < n; i++)
-		translate_insn(block, qemu_plugin_tb_get_insn(tb, i));
+		translate_insn(block, qemu_plugin_tb_get_insn(tb, i), i);
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, block);
 }
 
@@ -676,6 +739,8 @@ static int parse(const char *arg, int *shm, const char **text)
 		ring_entries = value;
 	} else if (number(arg, "turn", &value) && value <= UINT32_MAX) {
 		turn = value;
+	} else if (number(arg, "slice", &value)) {
+		slice = value;
 	} else if (number(arg, "fuzz", &value)) {
 		fuzz = value;
 	} else if (!strncmp(arg, "geometry=", 9)) {

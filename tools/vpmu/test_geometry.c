@@ -76,6 +76,15 @@ static void test_options(void **state)
 	assert_int_equal(g.node_end[1], 3ULL << 30);
 	assert_int_equal(g.counters, 4);
 	assert_int_equal(good("line=256").line, 256);
+	assert_int_equal(good("").model, OOO_OFF);
+	assert_int_equal(good("model=ooo").model, OOO_REAL);
+	assert_int_equal(good("model=ooo-single").model, OOO_SINGLE);
+	g = good("model=ooo-in-order,queue=3,store-buffer=4,br-miss=5,line=256");
+	assert_int_equal(g.model, OOO_INORDER);
+	assert_int_equal(g.core.queue, 3);
+	assert_int_equal(g.core.stores, 4);
+	assert_int_equal(g.core.br_miss, 5);
+	assert_int_equal(g.core.line, 256);
 }
 
 /* A text, and a part of what is said about it */
@@ -111,6 +120,13 @@ static const struct {
 	{ "remote-memory=200", "remote memory is nearer" },
 	{ "local-l2=0", "not in" },
 	{ "counters=3", "counters=3: not in 4 .. 6" },
+	{ "model=out", "model=out: no such choice" },
+	{ "bundle=2", "bundle=2: not in 3 .. 7" },
+	{ "rename=6", "not in" },
+	{ "load-buffer=1", "not in" },
+	{ "store-buffer=1", "not in" },
+	{ "reorder=0", "not in" },
+	{ "queue=0", "not in" },
 	{ "nodes=1G", "nodes: 2 ends" },
 	{ "nodes=1G/2G", "nodes: 2 ends" },
 	{ "nodes=8G/8G", "nodes: 2 ends" },

@@ -15,7 +15,7 @@
 
 static const struct ooo_sizes usual = {
 	.bundle = 5, .reorder = 20, .rename = 80, .loads = 32, .stores = 32, .queue = 18,
-	.br_miss = 12,
+	.br_miss = 12, .line = 64,
 };
 
 /* ---- programs ------------------------------------------------------------------ */
@@ -192,7 +192,7 @@ static uint64_t end_of(const struct naive *n, unsigned int i)
 		return end;
 	for (k = i; k--; )
 		if (lsu(&n->step[k]) && n->step[k].op.source != VPMU_NO_SOURCE &&
-		    n->step[k].op.addr >> 6 == s->op.addr >> 6) {
+		    n->step[k].op.addr / n->sizes->line == s->op.addr / n->sizes->line) {
 			line = end_of(n, k);
 			return line > end ? line : end;
 		}
@@ -468,6 +468,7 @@ static struct ooo_sizes any_sizes(void)
 		.bundle = OOO_OPS + below(OOO_MOST_BUNDLE - OOO_OPS + 1), .reorder = 1 + below(20),
 		.rename = OOO_MOST_BUNDLE + below(20), .loads = OOO_UNITS + below(8),
 		.stores = OOO_UNITS + below(8), .queue = 1 + below(6), .br_miss = below(15),
+		.line = 64 << below(2),
 	};
 }
 
