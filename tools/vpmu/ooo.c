@@ -308,12 +308,21 @@ static void complete(struct ooo *o, const struct ooo_op *cause, uint64_t end)
 	ring_take(&o->stores, n->stores, o->completed);
 }
 
+/* Does a stall count for the operation that ends at @end, rather than for @other? */
+static bool pays(const struct ooo_op *op, uint64_t end, const struct ooo_op *other,
+		 uint64_t other_end)
+{
+	if (!other || (op->part > 1) != (other->part > 1))
+		return !other || op->part > 1;
+	return end > other_end;
+}
+
 /* The open bundle goes its way. */
 static void dispatch(struct ooo *o)
 {
 	struct bundle *b = &o->open;
 	const struct ooo_op *cause = NULL, *longest;
-	uint64_t at, end, last = 0;
+	uint64_t at, end, last = 0, cause_end = 0;
 	uint32_t i;
 
 	if (!b->nr)
@@ -324,9 +333,10 @@ static void dispatch(struct ooo *o)
 	o->fetched = at + 1;
 	for (i = 0; i < b->nr; i++) {
 		end = issue_all(o, &b->insn[i], at, &longest);
-		if (end > last) {
-			last = end;
+		last = later(last, end);
+		if (pays(longest, end, cause, cause_end)) {
 			cause = longest;
+			cause_end = end;
 		}
 		if (b->insn[i].wrong)
 			o->fetched = end + o->sizes.br_miss;

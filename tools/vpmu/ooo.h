@@ -17,7 +17,8 @@
  * A cycle in which no bundle completes is charged to one cause (table 1). When no bundle was in
  * the core, that is what the next one waited for: a fetch of code, or a branch
  * that was predicted wrong. Otherwise it is the longest part of the latency of that instruction of
- * the oldest bundle which finished last. So
+ * the oldest bundle which finished last; one that takes a single cycle only counts when there is no
+ * other, for it is no event that something waits for (ICS'05 5.1). So
  *
  *	CYCLES = cycles in which a bundle completes + STALL_D + ... + STALL_OTHER
  *
