@@ -43,7 +43,7 @@ struct parts {
 	uint8_t op, map;	/* 1: one byte, 2: 0f, 3: 0f 38, 4: 0f 3a */
 	uint8_t rex;		/* W, R, X, B */
 	uint8_t third;		/* operand of VEX */
-	bool vex, rep, opsize;
+	bool vex, rep;
 };
 
 /* ALU: 00 to 3f */
@@ -316,10 +316,8 @@ static uint64_t address(const struct parts *p)
 		index = (sib >> 3 & 7) | (p->rex & 2) << 2;
 		if (index != 4)
 			regs = REG(index);
-	} else if (base == 5 && modrm < 0x40) {
-		return 0;	/* relative to the instruction */
 	}
-	if (base == 5 && modrm < 0x40)
+	if (base == 5 && modrm < 0x40)	/* no base: an address, or relative to the instruction */
 		return regs;
 	return regs | REG(base | (p->rex & 1) << 3);
 }

@@ -7,6 +7,7 @@
  * takes for simpler than it is:
  *
  * - a write of a part of a register is one of all of it, and waits for nothing;
+ * - ah, ch, dh and bh are taken for registers 4 to 7;
  * - all flags are one register, and so is the stack of the x87;
  * - what push, pop, call, ret and string instructions do to their pointers costs nothing, as with a
  *   stack engine;

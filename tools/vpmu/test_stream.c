@@ -209,6 +209,10 @@ static void test_branch(void **state)
 	settle();
 	assert_int_equal(seen(VPMU_BR_MISS), 1);
 	assert_int_equal(seen(VPMU_STALL_BR), m->g.br_miss);
+	execute(&b);
+	execute(&b);
+	settle();
+	assert_int_equal(seen(VPMU_STALL_BR), m->g.br_miss);
 	assert_sums();
 }
 
@@ -234,21 +238,38 @@ static void test_second_line(void **state)
 /* An access of several parts is one; one of a block that is over is nobody's. */
 static void test_odd_accesses(void **state)
 {
-	struct test_block t, other;
+	struct test_block blocks[3], *t = &blocks[1];
 	unsigned int i;
 
 	(void)state;
 	machine("2chip,memory=128M,model=ooo");
-	block(&t, 1, 0);
-	block(&other, 1, 1);
-	t.insn[0].move = true;
+	for (i = 0; i < 3; i++)
+		block(&blocks[i], 1, i);
+	t->insn[0].move = true;
+	warm_up(t);
+	execute(t);
+	access_by(&blocks[0], 0, 0, false);
+	access_by(&blocks[2], 0, 0, false);
+	for (i = 0; i < 5000; i++)
+		access_by(t, 0, i % 4 * 8, i % 2);
+	/* the load gives what is stored */
+	assert_int_equal(cycles_since(), 3 + TLB + MEMORY + 1);
+}
+
+/* More accesses than a block can have: the first ones count. */
+static void test_too_many(void **state)
+{
+	struct test_block t;
+	unsigned int i;
+
+	(void)state;
+	machine("2chip,memory=128M,model=ooo");
+	block(&t, 2, 0);
 	warm_up(&t);
 	execute(&t);
 	for (i = 0; i < 5000; i++)
-		access_by(&t, 0, i % 4 * 8, i % 2);
-	access_by(&other, 0, 0, false);
-	/* the load gives what is stored */
-	assert_int_equal(cycles_since(), 3 + TLB + MEMORY + 1);
+		access_by(&t, i % 2, i * 8, false);
+	assert_in_range(cycles_since(), MEMORY, 10 * MEMORY);
 }
 
 /* Nothing of before stays. */
@@ -259,6 +280,7 @@ static void test_reset(void **state)
 	(void)state;
 	machine("2chip,memory=128M,model=ooo");
 	block(&t, 1, 0);
+	execute(&t);
 	execute(&t);
 	access_by(&t, 0, 0, false);
 	vpmu_machine_reset(m);
@@ -277,6 +299,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_branch, free_machine),
 		cmocka_unit_test_teardown(test_second_line, free_machine),
 		cmocka_unit_test_teardown(test_odd_accesses, free_machine),
+		cmocka_unit_test_teardown(test_too_many, free_machine),
 		cmocka_unit_test_teardown(test_reset, free_machine),
 	};
 
