@@ -24,6 +24,10 @@ _loader = importlib.machinery.SourceFileLoader("bench", os.path.join(HERE, "benc
 bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench", _loader))
 _loader.exec_module(bench)
 
+_loader = importlib.machinery.SourceFileLoader("kl", os.path.join(HERE, "kl"))
+kl = importlib.util.module_from_spec(importlib.util.spec_from_loader("kl", _loader))
+_loader.exec_module(kl)
+
 NATIVE = """
 title = "t"
 config = "c"
@@ -38,6 +42,37 @@ args = "{value}"
 figure = "size"
 at_most = 5
 """
+
+
+class Distance(unittest.TestCase):
+    """tools/bench/kl."""
+
+    def truth(self, *totals, first=0):
+        """What the plugin writes: mark 0, slices, mark 1, each with cycles, insns, dcache."""
+        lines, marks = [], [first] + [64] * (len(totals) - 2) + [1]
+        for nr, counts in zip(marks, totals):
+            lines += [f"{nr} 3 {event} {n} 99" for event, n in zip((1, 2, 32), counts) if n]
+            lines += [f"{nr} 2 1 77 77", f"{nr} 2 2 77 77"]
+        return lines
+
+    def test_distance(self):
+        self.assertEqual(kl.distance([9, 19], [9, 19]), 0)
+        self.assertAlmostEqual(kl.distance([499, 499], [249, 749]), 0.2075, 4)
+        self.assertAlmostEqual(kl.distance([499, 499], [24, 74]), 0.2075, 4)
+        self.assertLess(kl.distance([100, 0], [0, 0]), 1)
+
+    def test_slices(self):
+        lines = self.truth((50, 20, 0), (150, 120, 7), (250, 220, 7), (300, 250, 9))
+        self.assertEqual(kl.slices_of(lines, 3), [{1: 100, 2: 100, 32: 7}, {1: 100, 2: 100, 32: 0}])
+        self.assertEqual(kl.slices_of(self.truth((5, 2, 1), (9, 9, 9), first=64), 3), [])
+
+    def test_table(self):
+        real = [{1: 1, 2: 1000, 32: 10}, {1: 1, 2: 1000}]
+        table = {row[0]: row[1:] for row in kl.compare(real, real)}
+        self.assertEqual(table["dcache"], (0, 5, 5))
+        self.assertEqual(table["int"], (None, 0, 0))
+        with self.assertRaises(kl.Broken):
+            list(kl.compare(real, real[1:]))
 
 
 class Files(unittest.TestCase):
