@@ -40,6 +40,7 @@
 #define VPMU_DRAIN_NS	(250 * NSEC_PER_USEC)
 /* More than a counter can count until it is read. */
 #define VPMU_MOST	BIT_ULL(48)
+#define VPMU_ALL	GENMASK(VPMU_COUNTERS - 1, 0)
 
 /**
  * struct vpmu_cpu - a CPU and its unit
@@ -48,6 +49,8 @@
  * @callers: return addresses of each record; NULL: the device has none
  * @tail: first record that was not drained
  * @halted: perf has disabled the PMU on this CPU
+ * @reading: perf reads several events in one go
+ * @changed: counters that the unit has to be told of anew, a bit for each
  * @events: who has which counter
  * @seen: what the counter had counted when it was read last
  * @sampling: number of @events that take samples
@@ -58,7 +61,8 @@ struct vpmu_cpu {
 	const struct vpmu_record *ring;
 	const u64 (*callers)[VPMU_CALLERS];
 	u32 tail;
-	bool halted;
+	bool halted, reading;
+	u32 changed;
 	struct perf_event *events[VPMU_COUNTERS];
 	u64 seen[VPMU_COUNTERS];
 	unsigned int sampling;
@@ -176,7 +180,8 @@ static void vpmu_update(struct vpmu_cpu *c)
 		if (!vpmu_counts(event))
 			continue;
 		value = READ_ONCE(c->reg->value[k]);
-		if (value < c->seen[k] || value - c->seen[k] > VPMU_MOST) {
+		/* one that went back as well */
+		if (value - c->seen[k] > VPMU_MOST) {
 			vpmu_lie();
 			continue;
 		}
@@ -187,8 +192,9 @@ static void vpmu_update(struct vpmu_cpu *c)
 	}
 }
 
-static void vpmu_set_counter(struct vpmu_cpu *c, unsigned int k, struct perf_event *event)
+static void vpmu_set_counter(struct vpmu_cpu *c, unsigned int k)
 {
+	struct perf_event *event = c->events[k];
 	bool on = vpmu_counts(event) && event->hw.config_base;
 	bool samples = on && is_sampling_event(event);
 	struct vpmu_unit *reg = c->reg;
@@ -196,29 +202,46 @@ static void vpmu_set_counter(struct vpmu_cpu *c, unsigned int k, struct perf_eve
 	reg->event[k] = on ? event->hw.config : VPMU_NONE;
 	reg->flags[k] = on ? event->hw.config_base : 0;
 	reg->sources[k] = on ? event->hw.extra_reg.config : 0;
-	reg->period[k] = samples ? event->hw.sample_period : 0;
-	reg->random_mask[k] = samples ? event->hw.event_base : 0;
-	reg->start[k] = samples ? vpmu_left(event) : 0;
-	if (samples) {
-		reg->flags[k] |= VPMU_SAMPLE;
-		event->hw.last_period = event->hw.sample_period;
-	}
-	c->seen[k] = 0;
+	reg->period[k] = 0;
+	if (!samples)
+		return;
+	reg->flags[k] |= VPMU_SAMPLE;
+	reg->period[k] = event->hw.sample_period;
+	reg->random_mask[k] = event->hw.event_base;
+	reg->start[k] = vpmu_left(event);
+	event->hw.last_period = event->hw.sample_period;
 }
 
-/* Tell the unit everything, and let it count. */
-static void vpmu_program(struct vpmu_cpu *c)
+/* Counters of which the unit has to be told: those that changed, and when the next sample is due */
+static u32 vpmu_news(const struct vpmu_cpu *c)
 {
+	u32 news = c->changed;
 	unsigned int k;
 
-	for (k = 0; k < VPMU_COUNTERS; k++)
-		vpmu_set_counter(c, k, c->events[k]);
+	for (k = 0; c->sampling && k < VPMU_COUNTERS; k++)
+		if (c->events[k] && is_sampling_event(c->events[k]))
+			news |= BIT(k);
+	return news;
+}
+
+/* Tell the unit what is new, and let it count. */
+static void vpmu_program(struct vpmu_cpu *c)
+{
+	unsigned long news = vpmu_news(c);
+	unsigned int k;
+
+	for_each_set_bit(k, &news, VPMU_COUNTERS)
+		vpmu_set_counter(c, k);
+	c->changed = 0;
+	memset(c->seen, 0, sizeof(c->seen));
 	c->reg->control = READ_ONCE(vpmu.events) ? VPMU_ENABLE : 0;
 	c->reg->context = current->pid;
 	WRITE_ONCE(c->reg->status, U32_MAX);
 	vpmu_do(VPMU_PROGRAM);
-	if (READ_ONCE(c->reg->status) != VPMU_OK)
+	if (READ_ONCE(c->reg->status) != VPMU_OK) {
 		vpmu_lie();
+		c->changed = VPMU_ALL;
+	}
 }
 
 static bool vpmu_usable(const struct vpmu_cpu *c)
@@ -232,7 +255,8 @@ static void vpmu_halt(struct vpmu_cpu *c, bool interrupt)
 		return;
 	vpmu_do(VPMU_STOP);
 	vpmu_update(c);
-	vpmu_drain(c, interrupt);
+	if (READ_ONCE(c->reg->head) != c->tail)
+		vpmu_drain(c, interrupt);
 }
 
 static void vpmu_resume(struct vpmu_cpu *c)
@@ -307,7 +331,8 @@ u64 vpmu_lost(void)
 
 /*
  * Find a counter for @event, which may move others to other counters. @tried are counters that
- * are spoken for. Kuhn's algorithm: it finds a place if there is one. At most VPMU_COUNTERS deep.
+ * are spoken for, or were changed. Kuhn's algorithm: it finds a place if there is one. At most
+ * VPMU_COUNTERS deep. None is moved while there is one that is free.
  */
 static bool vpmu_place(struct perf_event **at, struct perf_event *event, u32 *tried)
 {
@@ -315,10 +340,17 @@ static bool vpmu_place(struct perf_event **at, struct perf_event *event, u32 *tr
 	unsigned int k;
 
 	for (k = 0; k < VPMU_COUNTERS; k++) {
+		if (at[k] || !(may & BIT(k)))
+			continue;
+		*tried |= BIT(k);
+		at[k] = event;
+		return true;
+	}
+	for (k = 0; k < VPMU_COUNTERS; k++) {
 		if (!(may & ~*tried & BIT(k)))
 			continue;
 		*tried |= BIT(k);
-		if (!at[k] || vpmu_place(at, at[k], tried)) {
+		if (vpmu_place(at, at[k], tried)) {
 			at[k] = event;
 			return true;
 		}
@@ -352,78 +384,152 @@ static bool vpmu_group_fits(struct perf_event *event)
 
 /* struct pmu */
 
+/* Halt the unit if perf has not, around a change. */
+static void vpmu_change_begin(struct vpmu_cpu *c)
+{
+	if (!c->halted)
+		vpmu_halt(c, false);
+}
+
+static void vpmu_change_end(struct vpmu_cpu *c)
+{
+	if (!c->halted)
+		vpmu_resume(c);
+}
+
 static void vpmu_start(struct perf_event *event, int flags)
 {
 	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
 
-	if (!c->halted)
-		vpmu_halt(c, false);
+	vpmu_change_begin(c);
 	event->hw.state = 0;
-	if (!c->halted)
-		vpmu_resume(c);
+	c->changed = VPMU_ALL;
+	vpmu_change_end(c);
 }
 
 static void vpmu_stop(struct perf_event *event, int flags)
 {
 	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
 
-	if (!c->halted)
-		vpmu_halt(c, false);
+	vpmu_change_begin(c);
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (!c->halted)
-		vpmu_resume(c);
+	c->changed = VPMU_ALL;
+	vpmu_change_end(c);
 }
 
-static void vpmu_read(struct perf_event *event)
+static void vpmu_read_unit(struct vpmu_cpu *c)
 {
-	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
-
 	if (c->halted || !vpmu_usable(c))
 		return;
 	vpmu_do(VPMU_READ);
 	vpmu_update(c);
 }
 
+static void vpmu_read(struct perf_event *event)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+
+	if (!c->reading)
+		vpmu_read_unit(c);
+}
+
+/* One read of the unit serves all events that are read in one go. */
+static void vpmu_start_txn(struct pmu *pmu, unsigned int flags)
+{
+	if (flags == PERF_PMU_TXN_READ)
+		this_cpu_ptr(&vpmu_cpus)->reading = true;
+	else
+		perf_pmu_disable(pmu);
+}
+
+static void vpmu_cancel_txn(struct pmu *pmu)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+
+	if (!c->reading)
+		perf_pmu_enable(pmu);
+	c->reading = false;
+}
+
+static int vpmu_commit_txn(struct pmu *pmu)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+
+	if (c->reading)
+		vpmu_read_unit(c);
+	vpmu_cancel_txn(pmu);
+	return 0;
+}
+
+/* What user space has mapped of the event, if it has */
+static void vpmu_tell_user(struct perf_event *event)
+{
+	if (READ_ONCE(event->rb))
+		perf_event_update_userpage(event);
+}
+
+/* The counter that it had last, if that is free, or any. It may lead others to other counters. */
+static bool vpmu_take(struct vpmu_cpu *c, struct perf_event *event)
+{
+	unsigned int last = event->hw.idx;
+	u32 tried = 0;
+
+	if (last < VPMU_COUNTERS && !c->events[last]) {
+		c->events[last] = event;
+		c->changed |= BIT(last);
+		return true;
+	}
+	if (!vpmu_place(c->events, event, &tried))
+		return false;
+	c->changed |= tried;
+	return true;
+}
+
+/* Perf has disabled the PMU. */
 static int vpmu_add(struct perf_event *event, int flags)
 {
 	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
-	u32 tried = 0;
-	int ret = -EAGAIN;
 
-	perf_pmu_disable(event->pmu);
-	if (!vpmu_usable(c) || !vpmu_place(c->events, event, &tried))
-		goto out;
-	ret = 0;
-	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (flags & PERF_EF_START)
-		vpmu_start(event, PERF_EF_RELOAD);
-	perf_event_update_userpage(event);
+	if (!vpmu_usable(c) || !vpmu_take(c, event))
+		return -EAGAIN;
+	event->hw.state = flags & PERF_EF_START ? 0 : PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	vpmu_tell_user(event);
 	if (!is_sampling_event(event))
-		goto out;
+		return 0;
 	perf_sched_cb_inc(event->pmu);
 	if (!c->sampling++)
 		vpmu_start_timer(c);
-out:
-	perf_pmu_enable(event->pmu);
-	return ret;
+	return 0;
 }
 
+/* The counter that it has: the one that it had last, unless another event led it elsewhere */
+static unsigned int vpmu_counter_of(const struct vpmu_cpu *c, const struct perf_event *event)
+{
+	unsigned int k = event->hw.idx;
+
+	if (k < VPMU_COUNTERS && c->events[k] == event)
+		return k;
+	for (k = 0; k < VPMU_COUNTERS - 1; k++)
+		if (c->events[k] == event)
+			break;
+	return k;
+}
+
+/* Perf has disabled the PMU, so what was counted has been added to the event. */
 static void vpmu_del(struct perf_event *event, int flags)
 {
 	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
-	unsigned int k;
+	unsigned int k = vpmu_counter_of(c, event);
 
-	perf_pmu_disable(event->pmu);
-	vpmu_stop(event, PERF_EF_UPDATE);
-	for (k = 0; k < VPMU_COUNTERS; k++)
-		if (c->events[k] == event)
-			c->events[k] = NULL;
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	event->hw.idx = k;
+	c->events[k] = NULL;
+	c->changed |= BIT(k);
 	if (is_sampling_event(event)) {
 		perf_sched_cb_dec(event->pmu);
 		c->sampling--;
 	}
-	perf_event_update_userpage(event);
-	perf_pmu_enable(event->pmu);
+	vpmu_tell_user(event);
 }
 
 static void vpmu_program_this(void *unused)
@@ -505,6 +611,7 @@ static int vpmu_event_init(struct perf_event *event)
 		return -EOPNOTSUPP;
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &vpmu.cpus))
 		return -ENODEV;
+	event->hw.idx = -1;
 	event->hw.config = choice.event;
 	event->hw.config_base = (attr->exclude_user ? 0 : VPMU_USER) |
 				(attr->exclude_kernel ? 0 : VPMU_KERNEL);
@@ -528,6 +635,9 @@ static struct pmu vpmu_pmu = {
 	.start = vpmu_start,
 	.stop = vpmu_stop,
 	.read = vpmu_read,
+	.start_txn = vpmu_start_txn,
+	.commit_txn = vpmu_commit_txn,
+	.cancel_txn = vpmu_cancel_txn,
 	.sched_task = vpmu_sched_task,
 };
 
@@ -568,6 +678,7 @@ static void vpmu_claim(struct vpmu_cpu *c, u32 nr)
 	c->tail = READ_ONCE(reg->head);
 	WRITE_ONCE(reg->tail, c->tail);
 	cpumask_set_cpu(smp_processor_id(), &vpmu.cpus);
+	c->changed = VPMU_ALL;
 	vpmu_program(c);
 }
 
@@ -701,6 +812,7 @@ static void vpmu_return(void *unused)
 	}
 	c->tail = READ_ONCE(c->reg->head);
 	WRITE_ONCE(c->reg->tail, c->tail);
+	c->changed = VPMU_ALL;
 	if (!c->halted)
 		vpmu_program(c);
 	if (c->sampling)
