@@ -3,9 +3,9 @@
  * Logical hardware counters (thesis 2.3, 2.4): more events than a CPU has counters.
  *
  * Each CPU has events of perf of its own, all disabled but those of one group. A timer ends the
- * slice of the group, and enables the next one. There a piece ends, and where the task changes.
- * Perf owns the counters: other users of perf have theirs as ever, and an event of ours for which
- * nothing is left is missed, and said so.
+ * slice of the group, and enables the next one. There a piece ends, and where a task of another
+ * cgroup begins to run. Perf owns the counters: other users of perf have theirs as ever, and an
+ * event of ours for which nothing is left is missed, and said so.
  *
  *	interrupt, sched_switch		pieces --> ring of the CPU
  *	work, reader of a file		ring --> accounts (stall.c)
@@ -78,11 +78,6 @@ static void hpc_sweep_fn(struct work_struct *work);
 static DECLARE_WORK(hpc_work, hpc_work_fn);
 static DECLARE_DELAYED_WORK(hpc_sweep, hpc_sweep_fn);
 
-static ktime_t hpc_slice(void)
-{
-	return ns_to_ktime((u64)READ_ONCE(hpc_config.slice_us) * NSEC_PER_USEC);
-}
-
 /* Pieces */
 
 static u64 hpc_idle_time(const struct perf_event *event)
@@ -96,33 +91,52 @@ static bool hpc_has_counter(const struct perf_event *event)
 }
 
 /* An event that has no counter now is marked, so that it is missed at the end of the piece. */
-static void hpc_begin(struct hpc_cpu *c, unsigned int i, u64 count)
+static void hpc_begin(struct hpc_cpu *c)
 {
-	c->base[i] = count;
-	c->idle[i] = hpc_has_counter(c->event[i]) ? hpc_idle_time(c->event[i]) : U64_MAX;
+	u64 set = hpc_config.groups.set[c->group];
+	const struct perf_event *event;
+	unsigned int i;
+
+	for (; set; set &= set - 1) {
+		i = __ffs64(set);
+		event = c->event[i];
+		c->base[i] = local64_read(&event->count);
+		c->idle[i] = hpc_has_counter(event) ? hpc_idle_time(event) : U64_MAX;
+	}
 }
 
-/* Had the event a counter since the piece began? */
-static bool hpc_was_seen(const struct hpc_cpu *c, unsigned int i)
+/* A place in the ring, NULL: the piece is lost */
+static struct hpc_piece *hpc_piece_begin(struct hpc_cpu *c)
 {
-	return hpc_has_counter(c->event[i]) && hpc_idle_time(c->event[i]) == c->idle[i];
-}
-
-/* A place in the ring, NULL: the piece is nobody's, or is lost */
-static struct hpc_piece *hpc_piece_begin(struct hpc_cpu *c, struct task_struct *task)
-{
-	struct hpc_piece *piece = &c->ring[c->head % HPC_RING];
-
-	if (is_idle_task(task))
-		return NULL;
 	/* pairs with hpc_drain_cpu() */
 	if (c->head - smp_load_acquire(&c->tail) >= HPC_RING) {
 		c->stats.lost++;
 		return NULL;
 	}
+	return &c->ring[c->head % HPC_RING];
+}
+
+/* Those of @counted that had a counter since the piece began have been seen. */
+static void hpc_piece_fill(struct hpc_cpu *c, struct hpc_piece *piece, u64 counted)
+{
+	u64 set = hpc_config.groups.set[c->group];
+	const struct perf_event *event;
+	unsigned int i, n;
+	s64 count;
+
 	piece->group = c->group;
 	piece->seen = 0;
-	return piece;
+	for (n = 0; set; set &= set - 1, n++) {
+		i = __ffs64(set);
+		event = c->event[i];
+		count = local64_read(&event->count) - c->base[i];
+		piece->count[n] = count;
+		/* a count that goes back is a PMU that lies */
+		if (counted & BIT_ULL(i) && hpc_idle_time(event) == c->idle[i] && count >= 0)
+			piece->seen |= BIT(n);
+		else
+			c->stats.missed++;
+	}
 }
 
 static void hpc_piece_end(struct hpc_cpu *c, struct hpc_piece *piece, struct task_struct *task)
@@ -145,29 +159,22 @@ static void hpc_piece_end(struct hpc_cpu *c, struct hpc_piece *piece, struct tas
 	smp_store_release(&c->head, c->head + 1);
 }
 
-/* What was counted since the last cut was @task's. */
-static void hpc_cut(struct hpc_cpu *c, struct task_struct *task)
+/* What was counted since the piece began was @task's. @counted have a counter, and were read. */
+static void hpc_cut(struct hpc_cpu *c, struct task_struct *task, u64 counted)
 {
-	struct hpc_piece *piece = hpc_piece_begin(c, task);
-	u64 set = hpc_config.groups.set[c->group], value;
-	unsigned int i, n;
+	struct hpc_piece *piece = hpc_piece_begin(c);
 
-	for (n = 0; set; set &= set - 1, n++) {
-		i = __ffs64(set);
-		if (perf_event_read_local(c->event[i], &value, NULL, NULL))
-			value = c->base[i];
-		if (piece) {
-			piece->count[n] = value - c->base[i];
-			/* a count that goes back is a PMU that lies */
-			if (hpc_was_seen(c, i) && value >= c->base[i])
-				piece->seen |= BIT(n);
-			else
-				c->stats.missed++;
-		}
-		hpc_begin(c, i, value);
-	}
-	if (piece)
-		hpc_piece_end(c, piece, task);
+	if (!piece)
+		return;
+	hpc_piece_fill(c, piece, counted);
+	hpc_piece_end(c, piece, task);
+}
+
+/* Slices */
+
+static ktime_t hpc_slice(void)
+{
+	return ns_to_ktime((u64)READ_ONCE(hpc_config.slice_us) * NSEC_PER_USEC);
 }
 
 static void hpc_start_timer(struct hpc_cpu *c)
@@ -176,37 +183,24 @@ static void hpc_start_timer(struct hpc_cpu *c)
 	hrtimer_start(&c->timer, hpc_slice(), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-static void hpc_probe_sched_switch(void *data, bool preempt, struct task_struct *prev,
-				   struct task_struct *next, unsigned int prev_state)
-{
-	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
-
-	if (!c->on)
-		return;
-	hpc_cut(c, prev);
-	if (!c->ticking)
-		hpc_start_timer(c);
-}
-
-/* Slices */
-
 /* The PMU does not count meanwhile, so all counts end at the same time. */
 static void hpc_give(struct hpc_cpu *c, unsigned int group)
 {
-	u64 old = hpc_config.groups.set[c->group], set = hpc_config.groups.set[group];
-	struct pmu *pmu = c->event[0]->pmu;
-	unsigned int i;
+	const struct hpc_groups *g = &hpc_config.groups;
 
-	perf_pmu_disable(pmu);
-	hpc_cut(c, current);
-	perf_event_switch_local(c->event, old & ~set, set & ~old);
+	hpc_cut(c, current, perf_event_switch_local(c->event, g->set[c->group], g->set[group]));
 	c->group = group;
-	for (set &= ~old; set; set &= set - 1) {
-		i = __ffs64(set);
-		hpc_begin(c, i, local64_read(&c->event[i]->count));
-	}
-	perf_pmu_enable(pmu);
+	hpc_begin(c);
 	c->stats.switches++;
+}
+
+static void hpc_read_and_cut(struct hpc_cpu *c, struct task_struct *task)
+{
+	u64 counted = perf_event_read_set_local(c->event, hpc_config.groups.set[c->group]);
+
+	if (!is_idle_task(task))
+		hpc_cut(c, task, counted);
+	hpc_begin(c);
 }
 
 static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
@@ -223,11 +217,34 @@ static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
 	if (group != c->group)
 		hpc_give(c, group);
 	else
-		hpc_cut(c, current);
+		hpc_read_and_cut(c, current);
 	if (c->head - READ_ONCE(c->tail) > HPC_RING / 2)
 		queue_work(system_unbound_wq, &hpc_work);
 	hrtimer_forward_now(timer, hpc_slice());
 	return HRTIMER_RESTART;
+}
+
+/* Pieces are of cgroups, so one goes on while tasks of one take turns. */
+static bool hpc_same_owner(struct task_struct *a, struct task_struct *b)
+{
+	bool same;
+
+	rcu_read_lock();
+	same = task_css(a, cpu_cgrp_id) == task_css(b, cpu_cgrp_id);
+	rcu_read_unlock();
+	return same && is_idle_task(a) == is_idle_task(b);
+}
+
+static void hpc_probe_sched_switch(void *data, bool preempt, struct task_struct *prev,
+				   struct task_struct *next, unsigned int prev_state)
+{
+	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
+
+	if (!c->on || hpc_same_owner(prev, next))
+		return;
+	hpc_read_and_cut(c, prev);
+	if (!c->ticking && !is_idle_task(next))
+		hpc_start_timer(c);
 }
 
 /* Draining */
@@ -393,13 +410,10 @@ static int hpc_make_groups(void)
 static void hpc_start_this(void *unused)
 {
 	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
-	u64 set;
 
 	c->group = hpc_order_next(&c->order);
-	set = hpc_config.groups.set[c->group];
-	perf_event_switch_local(c->event, 0, set);
-	for (; set; set &= set - 1)
-		hpc_begin(c, __ffs64(set), local64_read(&c->event[__ffs64(set)]->count));
+	perf_event_switch_local(c->event, 0, hpc_config.groups.set[c->group]);
+	hpc_begin(c);
 	c->on = true;
 	hpc_start_timer(c);
 }

@@ -66,8 +66,8 @@ extern struct hpc_config hpc_config;
 extern struct mutex hpc_mutex;
 
 /**
- * struct hpc_piece - what was counted between two changes of the task or of the group
- * @css: cgroup of the task, with a reference
+ * struct hpc_piece - what was counted between two changes of the cgroup or of the group
+ * @css: cgroup of the tasks, with a reference
  * @group: number of the group
  * @seen: events that counted all the time, a bit for each of @count
  * @count: events of the group, in the order of their numbers
@@ -105,6 +105,7 @@ void hpc_account_sweep(void);
 void hpc_account_reset(void);
 
 /* perf-switch.h, in kernel/events/core.c */
-void perf_event_switch_local(struct perf_event *const *event, u64 out, u64 in);
+u64 perf_event_read_set_local(struct perf_event *const *event, u64 set);
+u64 perf_event_switch_local(struct perf_event *const *event, u64 from, u64 to);
 
 #endif
