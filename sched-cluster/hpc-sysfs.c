@@ -352,6 +352,7 @@ static ssize_t name##_show(struct kobject *kobj, struct kobj_attribute *attr, ch
 static struct kobj_attribute name##_attr = __ATTR_RO(name)
 
 HPC_STAT(slices);
+HPC_STAT(stretched);
 HPC_STAT(switches);
 HPC_STAT(pieces);
 HPC_STAT(lost);
@@ -360,8 +361,8 @@ HPC_STAT(missed);
 HPC_STAT(offline);
 
 static struct attribute *hpc_stat_attrs[] = {
-	&slices_attr.attr, &switches_attr.attr, &pieces_attr.attr, &lost_attr.attr,
-	&nomem_attr.attr, &missed_attr.attr, &offline_attr.attr, NULL
+	&slices_attr.attr, &stretched_attr.attr, &switches_attr.attr, &pieces_attr.attr,
+	&lost_attr.attr, &nomem_attr.attr, &missed_attr.attr, &offline_attr.attr, NULL
 };
 
 static const struct attribute_group hpc_stats_group = {

@@ -10,7 +10,8 @@
  *	interrupt, sched_switch		pieces --> ring of the CPU
  *	work, reader of a file		ring --> accounts (stall.c)
  *
- * The timer stops on an idle CPU, and starts with the next task.
+ * The timer stops on an idle CPU, and starts with the next task. A slice is HPC_REST times as long
+ * as its end takes, or longer, so that a CPU gets its work done however dear that is.
  *
  * Locks: cpus_read_lock(), hpc_mutex, hpc_account_mutex, in this order. What is of a CPU
  * changes on that CPU only, with interrupts off. A ring has one writer, its CPU, and one reader,
@@ -34,6 +35,8 @@
 
 #define HPC_RING	512	/* pieces */
 #define HPC_SWEEP	(5 * HZ)
+#define HPC_REST	4
+#define HPC_DEAR	(25 * NSEC_PER_MSEC)	/* no end of a slice is taken to take longer */
 
 /**
  * struct hpc_cpu - a CPU
@@ -45,6 +48,7 @@
  * @on: it counts
  * @ticking: @timer runs
  * @timer: ends slices
+ * @cost: what the end of a slice takes, ns, from when it is due; the average of some
  * @ring: pieces
  * @head: pieces that were written
  * @tail: pieces that were read
@@ -58,6 +62,7 @@ struct hpc_cpu {
 	unsigned int group;
 	bool on, ticking;
 	struct hrtimer timer;
+	s64 cost;
 	struct hpc_piece *ring;
 	u32 head, tail;
 	struct hpc_stats stats;
@@ -172,15 +177,20 @@ static void hpc_cut(struct hpc_cpu *c, struct task_struct *task, u64 counted)
 
 /* Slices */
 
-static ktime_t hpc_slice(void)
+static ktime_t hpc_slice(struct hpc_cpu *c)
 {
-	return ns_to_ktime((u64)READ_ONCE(hpc_config.slice_us) * NSEC_PER_USEC);
+	s64 slice = READ_ONCE(hpc_config.slice_us) * NSEC_PER_USEC;
+
+	if (slice >= HPC_REST * c->cost)
+		return slice;
+	c->stats.stretched++;
+	return HPC_REST * c->cost;
 }
 
 static void hpc_start_timer(struct hpc_cpu *c)
 {
 	c->ticking = true;
-	hrtimer_start(&c->timer, hpc_slice(), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&c->timer, hpc_slice(c), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* The PMU does not count meanwhile, so all counts end at the same time. */
@@ -207,6 +217,7 @@ static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
 {
 	struct hpc_cpu *c = container_of(timer, struct hpc_cpu, timer);
 	unsigned int group;
+	ktime_t now;
 
 	if (!c->on || is_idle_task(current)) {
 		c->ticking = false;
@@ -220,7 +231,9 @@ static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
 		hpc_read_and_cut(c, current);
 	if (c->head - READ_ONCE(c->tail) > HPC_RING / 2)
 		queue_work(system_unbound_wq, &hpc_work);
-	hrtimer_forward_now(timer, hpc_slice());
+	now = hrtimer_cb_get_time(timer);
+	c->cost += (min(now - hrtimer_get_expires(timer), HPC_DEAR) - c->cost) / 8;
+	hrtimer_set_expires(timer, now + hpc_slice(c));
 	return HRTIMER_RESTART;
 }
 
@@ -414,6 +427,7 @@ static void hpc_start_this(void *unused)
 	c->group = hpc_order_next(&c->order);
 	perf_event_switch_local(c->event, 0, hpc_config.groups.set[c->group]);
 	hpc_begin(c);
+	c->cost = 0;
 	c->on = true;
 	hpc_start_timer(c);
 }
@@ -570,6 +584,7 @@ void hpc_sum_stats(struct hpc_stats *sum)
 	for_each_possible_cpu(cpu) {
 		s = &per_cpu_ptr(&hpc_cpus, cpu)->stats;
 		sum->slices += READ_ONCE(s->slices);
+		sum->stretched += READ_ONCE(s->stretched);
 		sum->switches += READ_ONCE(s->switches);
 		sum->pieces += READ_ONCE(s->pieces);
 		sum->lost += READ_ONCE(s->lost);

@@ -82,6 +82,7 @@ struct hpc_piece {
 /**
  * struct hpc_stats - since boot
  * @slices: slices that have ended
+ * @stretched: that were made longer, as their end takes so long
  * @switches: in which the group changed
  * @pieces: pieces
  * @lost: pieces that found the ring full
@@ -90,7 +91,7 @@ struct hpc_piece {
  * @offline: CPUs on which counting failed
  */
 struct hpc_stats {
-	u64 slices, switches, pieces, lost, nomem, missed, offline;
+	u64 slices, stretched, switches, pieces, lost, nomem, missed, offline;
 };
 
 int hpc_enable(void);

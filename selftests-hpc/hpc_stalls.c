@@ -597,6 +597,22 @@ static bool yields_to_others(void)
 	return good;
 }
 
+/* A slice is longer than slice_us where its end takes long. The longest ones never have to be. */
+static bool leaves_time(void)
+{
+	bool good = begin("all");
+	long long stretched = number(HPC "stats/stretched");
+
+	put(HPC "slice_us", "20");
+	good &= works(NULL, 0, 20) && number(HPC "stats/stretched") > stretched;
+	/* once those that have begun are over */
+	good &= is("slice_us", put(HPC "slice_us", "100000"), 0) && works(NULL, 0, 200);
+	stretched = number(HPC "stats/stretched");
+	good &= works(NULL, 0, 20) && is("stretched", number(HPC "stats/stretched"), stretched);
+	end();
+	return good;
+}
+
 /* What reading a file gives that a user has opened, and root reads */
 static int read_of_user(const char *path)
 {
@@ -808,7 +824,7 @@ static void run(const char *name, bool (*test)(void))
 
 static void run_all(void)
 {
-	ksft_set_plan(9);
+	ksft_set_plan(10);
 	run("nonsense is refused", refuses_nonsense);
 	run("nothing changes while it counts", refuses_changes);
 	run("as few groups as can be", packs);
@@ -817,6 +833,7 @@ static void run_all(void)
 	run("tasks that exit", outlives_tasks);
 	run("a CPU that goes offline", survives_hotplug);
 	run("others have all counters", yields_to_others);
+	run("a slice leaves time to the program", leaves_time);
 	run("a user who may not read it", is_private);
 }
 
