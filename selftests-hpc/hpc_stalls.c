@@ -530,9 +530,10 @@ static bool outlives_tasks(void)
 {
 	bool good = begin("all") && make_cgroup(CG);
 	long long pieces = number(HPC "stats/pieces");
-	int i, k, tell[50];
+	/* on the debug kernel, which has no modelled time, a fork takes a second */
+	int i, k, tell[50], rounds = modelled_time() ? 20 : 2;
 
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < rounds; i++) {
 		for (k = 0; k < 50; k++)
 			task(CG, k % 2, 1, &tell[k]);
 		for (k = 0; k < 50; k++)
@@ -540,7 +541,7 @@ static bool outlives_tasks(void)
 		while (wait(NULL) > 0)
 			;
 	}
-	good &= number(HPC "stats/pieces") >= pieces + 1000;
+	good &= number(HPC "stats/pieces") >= pieces + 50 * rounds;
 	good &= adds_up(CG) && is("lost", number(HPC "stats/lost"), 0);
 	works(CG, 0, 10);
 	good &= is("rmdir", rmdir(CG), 0);
