@@ -18,7 +18,7 @@
 #include "path_util.h"
 
 #define NOBODY		65534
-#define NR_CASES	36
+#define NR_CASES	38
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
 #define SLOW_US		500
@@ -216,6 +216,7 @@ struct outcome {
 	unsigned long major, in;
 	long long ondemand, prefetched, hit;
 	long long space, ppg;	/* of @prefetched */
+	long long pollution;
 	bool right;
 };
 
@@ -244,10 +245,11 @@ static struct outcome outcome_of_job(const char *mode, struct job job)
 	o.hit = counter(cg, "prefetch_hit");
 	o.space = counter(cg, "prefetch_space_prefetched");
 	o.ppg = counter(cg, "prefetch_ppg_prefetched");
+	o.pollution = counter(cg, "prefetch_pollution");
 	if (o.hit > 0)
 		o.right &= adds_up(cg, &o);
-	ksft_print_msg("%s: %lu major faults, ondemand %lld, space %lld, ppg %lld, hit %lld\n",
-		       mode, o.major, o.ondemand, o.space, o.ppg, o.hit);
+	ksft_print_msg("%s: %lu major, waited %lld, space %lld, ppg %lld, hit %lld, caused %lld\n",
+		       mode, o.major, o.ondemand, o.space, o.ppg, o.hit, o.pollution);
 	path_cg_remove(cg);
 	return o;
 }
@@ -311,7 +313,8 @@ static void test_loop(void)
 			 path_eq(o.ppg, 0),
 			 "space hides the misses of a loop\n");
 	o = outcome_of("auto", LOOP, 3);
-	ksft_test_result(o.right && path_lt(o.major * 4, o.major + o.hit), "so does auto\n");
+	ksft_test_result(o.right && path_lt(o.major * 4, o.major + o.hit) &&
+			 path_lt(o.pollution * 16, o.hit), "so does auto, at no cost to others\n");
 }
 
 static void test_chase(void)
@@ -428,6 +431,81 @@ static void test_mapped_file(void)
 	o = outcome_of_job("auto", job);
 	ksft_test_result(o.right && (path_slow() || hides(&o, 4)),
 			 "a private mapping of a file\n");
+}
+
+static void wait_for_round(unsigned long round)
+{
+	unsigned long until = path_hangs_at(60);
+
+	while (__atomic_load_n(&shared->rounds, __ATOMIC_RELAXED) < round &&
+	       path_lt(path_now_ms(), until))
+		path_sleep_ms(10);
+}
+
+/*
+ * Goes upwards to the middle of its pages, and waits there. Then it goes downwards through all, so
+ * that pages that were read ahead are used last.
+ */
+static int scanner(void *arg)
+{
+	size_t pages = pages_of_a_job(), i;
+	char *p = path_map(pages * PAGE, false);
+
+	(void)arg;
+	for (i = 0; i < pages; i++)
+		*path_word(p, i) = i;
+	for (i = 0; i < pages / 2; i++)
+		if (*path_word(p, i) != i)
+			return KSFT_FAIL;
+	__atomic_fetch_add(&shared->rounds, 1, __ATOMIC_RELAXED);
+	while (!stopped())
+		path_sleep_ms(10);
+	for (i = pages; i-- > 0; )
+		if (*path_word(p, i) != i)
+			return KSFT_FAIL;
+	return KSFT_PASS;
+}
+
+/*
+ * While pages wait that were read ahead of a scan, others are reclaimed, and are missed after it.
+ * Nothing is read ahead then, for the graph has seen no page twice.
+ */
+static long long pollution_of_a_scan(const char *reclaim)
+{
+	char *cg = path_cg(NULL, "prefetch");
+	long long ahead, ondemand, pollution = -1;
+	pid_t pid;
+
+	shared->stop = false;
+	shared->rounds = 0;
+	path_cg_write(cg, "memory.max", memory_of_a_job());
+	path_cg_write(cg, FILE_NAME, "space");
+	pid = path_spawn(cg, scanner, NULL);
+	wait_for_round(1);
+	ahead = counter(cg, "prefetch_prefetched") - counter(cg, "prefetch_hit");
+	ondemand = counter(cg, "prefetch_ondemand");
+	path_cg_write(cg, FILE_NAME, "ppg");
+	path_cg_write(cg, "memory.reclaim", reclaim);
+	path_cg_write(cg, "memory.max", "max");
+	shared->stop = true;
+	if (path_eq(path_wait(pid, 120), KSFT_PASS))
+		pollution = counter(cg, "prefetch_pollution");
+	ondemand = counter(cg, "prefetch_ondemand") - ondemand;
+	ksft_print_msg("%lld pages wait, %lld are missed, of these for them %lld\n", ahead,
+		       ondemand, pollution);
+	/* no more pages can have left for them than they are */
+	if (!path_le(pollution, ahead) || !path_lt(ahead, ondemand))
+		pollution = -1;
+	path_cg_remove(cg);
+	return pollution;
+}
+
+static void test_pollution(void)
+{
+	ksft_test_result(path_ge(pollution_of_a_scan("128K"), 8),
+			 "what left in place of pages that are read ahead is counted\n");
+	ksft_test_result(path_ge(pollution_of_a_scan("1M"), 8),
+			 "and no more of it, if more has left\n");
 }
 
 static void test_child(void)
@@ -831,6 +909,7 @@ int main(void)
 	test_random();
 	test_shared();
 	test_mapped_file();
+	test_pollution();
 	test_child();
 	test_trace();
 	test_stall();

@@ -27,6 +27,7 @@ struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mp
 			      struct vm_fault *vmf);
 void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct folio *folio);
 void __mmpath_swap_again(struct vm_area_struct *vma, unsigned long address);
+void __mmpath_swap_left(struct folio *folio, swp_entry_t entry, bool evicted);
 struct folio *__mmpath_shmem_swapin(swp_entry_t entry, gfp_t gfp, struct vm_area_struct *vma,
 				    pgoff_t index);
 void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index);
@@ -64,6 +65,16 @@ static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long add
 		__mmpath_swap_hit(vma, address, folio);
 	else
 		__mmpath_swap_again(vma, address);
+}
+
+/*
+ * Note that a page leaves the swap cache, and with @shadow memory, too. The page and the tree of
+ * the swap cache are locked.
+ */
+static inline void mmpath_swap_left(struct folio *folio, swp_entry_t entry, const void *shadow)
+{
+	if (mmpath_prefetching())
+		__mmpath_swap_left(folio, entry, shadow);
 }
 
 /*
@@ -120,6 +131,10 @@ static inline void mmpath_prefetch_exit(struct mm_struct *mm)
 
 static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address,
 				   struct folio *folio, bool ahead)
+{
+}
+
+static inline void mmpath_swap_left(struct folio *folio, swp_entry_t entry, const void *shadow)
 {
 }
 

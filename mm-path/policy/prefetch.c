@@ -24,6 +24,8 @@
  * Locks: changes of the table of cgroups hold mmpath_memcg_mutex. A fault holds a reference to
  * the prefetcher while it reads: that may take as long as the disk likes. The lock of a foresight
  * is taken under RCU, and nothing below it but the locks of page tables and of the allocator.
+ * The lock of a prefetcher is the innermost. It is taken with interrupts off, because pages leave
+ * the swap cache under the lock of its tree, which interrupts take.
  */
 #include <linux/blkdev.h>
 #include <linux/memcontrol.h>
@@ -44,6 +46,7 @@
 #include "../../internal.h"
 #include "../../swap.h"
 #include "../models/around.h"
+#include "../models/pollution.h"
 #include "ahead.h"
 
 static const char * const mmpath_prefetch_stat_names[NR_MMPATH_PF_STATS] = {
@@ -52,6 +55,7 @@ static const char * const mmpath_prefetch_stat_names[NR_MMPATH_PF_STATS] = {
 	[MMPATH_PF_HIT]		= "hit",
 	[MMPATH_PF_LATE]	= "late",
 	[MMPATH_PF_UNUSED]	= "unused",
+	[MMPATH_PF_POLLUTION]	= "pollution",
 	[MMPATH_PF_STALLS]	= "stalls",
 	[MMPATH_PF_STALL_NS]	= "stall_ns",
 	[MMPATH_PF_PREFETCHED_BY + MMPATH_FORESEE_SPACE] = "space_prefetched",
@@ -75,7 +79,9 @@ const char * const mmpath_prefetch_names[NR_MMPATH_PREFETCHES] = {
  * @mode: which predictors are used
  * @unsettled: pages that were prefetched and may still be used in time
  * @stat: what is counted, see mmpath_prefetch_stat_names
- * @rcu: for foresights that end
+ * @rcu: for foresights that end; kfree_rcu() wants it in the first page
+ * @lock: protects @pollution
+ * @pollution: whether all of that hides more misses than it causes, in swap
  */
 struct mmpath_prefetcher {
 	refcount_t ref;
@@ -85,6 +91,8 @@ struct mmpath_prefetcher {
 	atomic_long_t unsettled;
 	atomic_long_t stat[NR_MMPATH_PF_STATS];
 	struct rcu_head rcu;
+	spinlock_t lock;	/* @pollution */
+	struct mmpath_pollution pollution;
 };
 
 /**
@@ -157,6 +165,85 @@ void mmpath_prefetcher_put(struct mmpath_prefetcher *p)
 {
 	if (refcount_dec_and_test(&p->ref))
 		kfree_rcu(p, rcu);
+}
+
+/* The prefetcher of the cgroup, or of the nearest one above it, under RCU, or NULL */
+static struct mmpath_prefetcher *mmpath_prefetcher_near(struct mem_cgroup *memcg)
+{
+	struct mmpath_prefetcher *p = NULL;
+
+	for (; memcg && !p; memcg = parent_mem_cgroup(memcg))
+		p = xa_load(&mmpath_prefetchers, memcg->css.id);
+	return p;
+}
+
+/* Pollution */
+
+/* A page is named by its slot. */
+static u64 mmpath_slot(swp_entry_t entry)
+{
+	return swp_offset(entry) ^ (u64)swp_type(entry) << (MMPATH_VPN_BITS - MAX_SWAPFILES_SHIFT);
+}
+
+/**
+ * __mmpath_swap_left() - note that a page leaves the swap cache
+ * @folio: the page
+ * @entry: its entry
+ * @evicted: it leaves memory, too, and may be missed
+ *
+ * Context: any. The page is locked, and so is the tree of the swap cache.
+ */
+void __mmpath_swap_left(struct folio *folio, swp_entry_t entry, bool evicted)
+{
+	bool unused = folio_test_readahead(folio);
+	struct mmpath_prefetcher *p;
+	unsigned long flags;
+	long i;
+
+	if (!evicted && !unused)
+		return;
+	rcu_read_lock();
+	p = mmpath_prefetcher_near(folio_memcg(folio));
+	if (p) {
+		spin_lock_irqsave(&p->lock, flags);
+		if (unused)
+			mmpath_pollution_wasted(&p->pollution);
+		for (i = 0; !unused && i < folio_nr_pages(folio); i++)
+			mmpath_pollution_left(&p->pollution, mmpath_slot(entry) + i);
+		spin_unlock_irqrestore(&p->lock, flags);
+	}
+	rcu_read_unlock();
+}
+
+static void mmpath_pollution_note_fetch(struct mmpath_prefetcher *p, swp_entry_t entry)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&p->lock, flags);
+	mmpath_pollution_fetched(&p->pollution, mmpath_slot(entry));
+	spin_unlock_irqrestore(&p->lock, flags);
+}
+
+static void mmpath_pollution_note_hit(struct mmpath_prefetcher *p, struct mem_cgroup *memcg)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&p->lock, flags);
+	mmpath_pollution_hit(&p->pollution, page_counter_read(&memcg->memory));
+	spin_unlock_irqrestore(&p->lock, flags);
+}
+
+static void mmpath_pollution_note_miss(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
+				       swp_entry_t entry)
+{
+	unsigned long flags;
+	unsigned int caused;
+
+	spin_lock_irqsave(&p->lock, flags);
+	caused = mmpath_pollution_missed(&p->pollution, mmpath_slot(entry),
+					 page_counter_read(&memcg->memory));
+	spin_unlock_irqrestore(&p->lock, flags);
+	mmpath_pf_count(p, MMPATH_PF_POLLUTION, caused);
 }
 
 /* Foresights */
@@ -313,8 +400,8 @@ void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
 }
 
 /* Returns the number of pages that are read now. */
-static unsigned int mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *page,
-					 unsigned int nr)
+static unsigned int mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
+					 const u64 *page, unsigned int nr)
 {
 	gfp_t gfp = vma_is_shmem(vma) ? mapping_gfp_mask(vma->vm_file->f_mapping) :
 					GFP_HIGHUSER_MOVABLE;
@@ -340,6 +427,7 @@ static unsigned int mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *
 		if (!folio)
 			break;
 		if (new) {
+			mmpath_pollution_note_fetch(p, entry);
 			folio_set_readahead(folio);
 			swap_read_folio(folio, &splug);
 			count_vm_event(SWAP_RA);
@@ -359,11 +447,10 @@ static unsigned int mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *
 /* The prefetcher of the cgroup, or of the nearest one above it, with a reference, or NULL */
 struct mmpath_prefetcher *mmpath_prefetcher_get(struct mem_cgroup *memcg)
 {
-	struct mmpath_prefetcher *p = NULL;
+	struct mmpath_prefetcher *p;
 
 	rcu_read_lock();
-	for (; memcg && !p; memcg = parent_mem_cgroup(memcg))
-		p = xa_load(&mmpath_prefetchers, memcg->css.id);
+	p = mmpath_prefetcher_near(memcg);
 	if (p && !refcount_inc_not_zero(&p->ref))
 		p = NULL;
 	rcu_read_unlock();
@@ -455,6 +542,7 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 		.arg = vma,
 	};
 	struct mmpath_foresight *s;
+	unsigned int percent;
 
 	batch->nr = 0;
 	batch->known = false;
@@ -484,7 +572,10 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 		goto out_unlock;
 	batch->around = false;
 	unsettled = atomic_long_read(&p->unsettled);
-	pool = in_memory * s->f.pool_percent / 100;
+	percent = s->f.pool_percent;
+	if (!file)
+		percent = min(percent, READ_ONCE(p->pollution.percent));
+	pool = in_memory * percent / 100;
 	e.room = pool - min(pool, unsettled);
 	unsettled = s->f.nr_unsettled;
 	wrong = s->f.wrong;
@@ -524,8 +615,8 @@ static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memc
 	if (!batch.nr || fatal_signal_pending(current))
 		return;
 	mmpath_prefetch_make_room(memcg, batch.nr);
-	mmpath_prefetch_done(p, memcg, &batch, mmpath_prefetch_read(vma, batch.page, batch.nr),
-			     miss);
+	mmpath_prefetch_done(p, memcg, &batch,
+			     mmpath_prefetch_read(p, vma, batch.page, batch.nr), miss);
 }
 
 static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol,
@@ -551,6 +642,8 @@ static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempo
 		if (folio && new) {
 			swap_read_folio(folio, NULL);
 			mmpath_pf_count(p, MMPATH_PF_ONDEMAND, waits);
+			if (waits)
+				mmpath_pollution_note_miss(p, memcg, entry);
 			mmpath_prefetch(p, memcg, vma, address, true,
 					waits && !vma_is_shmem(vma));
 		}
@@ -601,6 +694,7 @@ void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct
 		late = !folio_test_uptodate(folio);
 		mmpath_pf_count(p, MMPATH_PF_HIT, 1);
 		mmpath_pf_count(p, MMPATH_PF_LATE, late);
+		mmpath_pollution_note_hit(p, memcg);
 		mmpath_prefetch(p, memcg, vma, address, false, late && !vma_is_shmem(vma));
 		mmpath_prefetcher_put(p);
 	}
@@ -651,6 +745,8 @@ static int mmpath_prefetcher_create(struct mem_cgroup *memcg, enum mmpath_forese
 	if (!p)
 		return -ENOMEM;
 	refcount_set(&p->ref, 1);
+	spin_lock_init(&p->lock);
+	mmpath_pollution_init(&p->pollution);
 	p->memcg = memcg;
 	p->mode = mode;
 	static_branch_inc(&mmpath_prefetch_key);
