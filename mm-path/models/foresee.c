@@ -605,6 +605,9 @@ static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_fore
 	for (by = 0; by < NR_MMPATH_PREDICTORS; by++) {
 		if (by == MMPATH_FORESEE_PPG ? !place : f->mode == MMPATH_PREFETCH_PPG)
 			continue;
+		/* most events of a program without order end here */
+		if (!test && !foresee_depth(foresee_judge(f, r, by)))
+			continue;
 		nr = foresee_gather(f, r, e, by, place, page);
 		if (test)
 			foresee_test(f, r, e, by, page, nr);
