@@ -34,7 +34,7 @@
 #define BOARDS	2
 #define ENTRIES	64
 #define POLLS	300	/* of 20 ms, until something must have happened */
-#define PART	25	/* after so many, threads that share are parted again */
+#define PART	50	/* of these, until threads that share are parted again */
 
 /* Files */
 
@@ -104,7 +104,7 @@ static long long samples(void)
 
 /*
  * Programs: threads, or processes, that add to boards. They begin with the threads of each board
- * on different chips, and stay there until part_and_free().
+ * on different chips, and stay there until part().
  */
 
 struct board {
@@ -286,22 +286,6 @@ static bool found(void)
 	return true;
 }
 
-/*
- * Threads without a place go to different chips once more, and from there where they like. The
- * scheduler may bring those of a board together by chance, and then there is nothing to find.
- */
-static void part_and_free(void)
-{
-	int i;
-
-	for (i = 0; i < THREADS; i++) {
-		if (!shared->tid[i] || place_of(shared->tid[i]).chip >= 0)
-			continue;
-		stay_on(shared->tid[i], i);
-		go_anywhere(shared->tid[i]);
-	}
-}
-
 /* A user who opens the file is shown no thread of root's, though root reads it. */
 static bool is_private(void)
 {
@@ -318,15 +302,37 @@ static bool is_private(void)
 	return !len;
 }
 
+/*
+ * Begin with the threads of each board on different chips, and nothing known of them. Then all may
+ * go anywhere. The scheduler may bring those of a board together by chance before they have a place.
+ * Then no line comes from another chip, and nothing is to be found: it takes another beginning.
+ */
+static void part(void)
+{
+	char mode[16];
+	int i, k;
+
+	snprintf(mode, sizeof(mode), "%s", get(CGROUP "/cpu.cluster"));
+	for (i = 0; i < THREADS; i++) {
+		for (k = 0; k < POLLS && !shared->tid[i]; k++)
+			usleep(20000);
+		stay_on(shared->tid[i], i);
+	}
+	put(CGROUP "/cpu.cluster", "none");
+	put(CGROUP "/cpu.cluster", mode);
+	for (i = 0; i < THREADS; i++)
+		go_anywhere(shared->tid[i]);
+}
+
 static bool happens(bool (*what)(void))
 {
 	int i;
 
 	for (i = 0; i < POLLS; i++) {
+		if (what == found && i % PART == 0)
+			part();
 		if (what())
 			return true;
-		if (what == found && i % PART == 0)
-			part_and_free();
 		usleep(20000);
 	}
 	ksft_print_msg("state %s\n", get(SYS "state"));
