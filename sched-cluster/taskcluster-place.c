@@ -156,28 +156,24 @@ static int chip_select(struct task_struct *p, int home, int prev, enum taskclust
  * __taskcluster_select_cpu() - choose a CPU of its chip for a task that wakes up
  * @p: the task, which has had a home
  * @prev_cpu: the CPU that it ran on
- * @new_cpu: where the CPU is written to
  *
  * Context: p->pi_lock held. Looks at each CPU of the chip; and at all CPUs once if none of the
  * chip is idle.
  *
- * Return: false if the scheduler should choose; then @new_cpu is as it was
+ * Return: a CPU, or -1 if the scheduler should choose
  */
-bool __taskcluster_select_cpu(struct task_struct *p, int prev_cpu, int *new_cpu)
+int __taskcluster_select_cpu(struct task_struct *p, int prev_cpu)
 {
 	int home = READ_ONCE(p->taskcluster_home) - 1, cpu;
 	enum taskcluster_stat why;
 
 	if (home < 0)
-		return false;
+		return -1;
 	rcu_read_lock();
 	cpu = chip_select(p, home, prev_cpu, &why);
 	rcu_read_unlock();
 	this_cpu_inc(taskcluster_stats[why]);
-	if (cpu < 0)
-		return false;
-	*new_cpu = cpu;
-	return true;
+	return cpu;
 }
 
 /**

@@ -117,93 +117,53 @@ static ssize_t event_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute event_attr = __ATTR_RW(event);
 
-static ssize_t sample_period_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+/* A file with a number */
+struct ui_number {
+	struct kobj_attribute attr;
+	unsigned int *value, least, most;
+};
+
+static ssize_t ui_number_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", READ_ONCE(taskcluster_config.period));
+	struct ui_number *n = container_of(attr, struct ui_number, attr);
+
+	return sysfs_emit(buf, "%u\n", READ_ONCE(*n->value));
 }
 
-static ssize_t sample_period_store(struct kobject *kobj, struct kobj_attribute *attr,
-				   const char *buf, size_t count)
+static ssize_t ui_number_store(struct kobject *kobj, struct kobj_attribute *attr,
+			       const char *buf, size_t count)
 {
+	struct ui_number *n = container_of(attr, struct ui_number, attr);
 	unsigned int val;
-	int ret = ui_parse(buf, TASKCLUSTER_PERIOD_LEAST, PERIOD_MOST, &val);
+	int ret = ui_parse(buf, n->least, n->most, &val);
 
 	if (ret)
 		return ret;
-	mutex_lock(&taskcluster_mutex);
-	WRITE_ONCE(taskcluster_config.period, val);
-	taskcluster_unwatch();
-	mutex_unlock(&taskcluster_mutex);
+	WRITE_ONCE(*n->value, val);
 	return count;
 }
 
-static struct kobj_attribute sample_period_attr = __ATTR_RW(sample_period);
+#define UI_NUMBER(_name, _value, _least, _most)					\
+	static struct ui_number _name##_number = {				\
+		.attr = __ATTR(_name, 0644, ui_number_show, ui_number_store),	\
+		.value = &taskcluster_config._value,				\
+		.least = _least,						\
+		.most = _most,							\
+	}
 
-static ssize_t round_ms_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", READ_ONCE(taskcluster_config.round_ms));
-}
-
-static ssize_t round_ms_store(struct kobject *kobj, struct kobj_attribute *attr,
-			      const char *buf, size_t count)
-{
-	unsigned int val;
-	int ret = ui_parse(buf, 10, 60000, &val);
-
-	if (ret)
-		return ret;
-	WRITE_ONCE(taskcluster_config.round_ms, val);
-	return count;
-}
-
-static struct kobj_attribute round_ms_attr = __ATTR_RW(round_ms);
-
-static ssize_t arm_rate_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", READ_ONCE(taskcluster_config.arm_rate));
-}
-
-static ssize_t arm_rate_store(struct kobject *kobj, struct kobj_attribute *attr,
-			      const char *buf, size_t count)
-{
-	unsigned int val;
-	int ret = ui_parse(buf, 0, 1000000000, &val);
-
-	if (ret)
-		return ret;
-	WRITE_ONCE(taskcluster_config.arm_rate, val);
-	return count;
-}
-
-static struct kobj_attribute arm_rate_attr = __ATTR_RW(arm_rate);
-
-static ssize_t imbalance_pct_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", READ_ONCE(taskcluster_config.imbalance_pct));
-}
-
-static ssize_t imbalance_pct_store(struct kobject *kobj, struct kobj_attribute *attr,
-				   const char *buf, size_t count)
-{
-	unsigned int val;
-	int ret = ui_parse(buf, 0, 100, &val);
-
-	if (ret)
-		return ret;
-	WRITE_ONCE(taskcluster_config.imbalance_pct, val);
-	return count;
-}
-
-static struct kobj_attribute imbalance_pct_attr = __ATTR_RW(imbalance_pct);
+UI_NUMBER(sample_period, period, TASKCLUSTER_PERIOD_LEAST, PERIOD_MOST);
+UI_NUMBER(arm_rate, arm_rate, 0, 1000000000);
+UI_NUMBER(round_ms, round_ms, 10, 60000);
+UI_NUMBER(imbalance_pct, imbalance_pct, 0, 100);
 
 static struct attribute *taskcluster_attrs[] = {
 	&enabled_attr.attr,
 	&state_attr.attr,
 	&event_attr.attr,
-	&sample_period_attr.attr,
-	&arm_rate_attr.attr,
-	&round_ms_attr.attr,
-	&imbalance_pct_attr.attr,
+	&sample_period_number.attr.attr,
+	&arm_rate_number.attr.attr,
+	&round_ms_number.attr.attr,
+	&imbalance_pct_number.attr.attr,
 	NULL
 };
 

@@ -104,10 +104,10 @@ static u64 taskcluster_rate(void)
 /* A period that gives enough samples in a round, and not many more */
 static unsigned int taskcluster_choose_period(u64 rate)
 {
-	u64 events = div_u64(rate * taskcluster_config.round_ms, MSEC_PER_SEC);
+	u64 events = div_u64(rate * READ_ONCE(taskcluster_config.round_ms), MSEC_PER_SEC);
 
 	return clamp_t(u64, div_u64(events, ROUND_SAMPLES), TASKCLUSTER_PERIOD_LEAST,
-		       taskcluster_config.period);
+		       READ_ONCE(taskcluster_config.period));
 }
 
 /* The period of the next round. @more: samples of this one are not enough */
@@ -117,7 +117,7 @@ static unsigned int taskcluster_next_period(u64 rate, bool more)
 		taskcluster_vain = 0;
 		return taskcluster_period ?: taskcluster_choose_period(rate);
 	}
-	if (rate < taskcluster_config.arm_rate) {
+	if (rate < READ_ONCE(taskcluster_config.arm_rate)) {
 		taskcluster_pause = 0;
 		taskcluster_vain = 0;
 		return 0;
@@ -167,7 +167,7 @@ static unsigned int taskcluster_ms(void)
 		taskcluster_quarters = 1;
 	else
 		taskcluster_quarters = taskcluster_on_trial() ? TASKCLUSTER_QUARTERS : 2;
-	return taskcluster_config.round_ms * taskcluster_quarters / TASKCLUSTER_QUARTERS;
+	return READ_ONCE(taskcluster_config.round_ms) * taskcluster_quarters / TASKCLUSTER_QUARTERS;
 }
 
 /* Off, a round is for removed cgroups only, and there is none when there is no cgroup. */
@@ -205,7 +205,7 @@ static int taskcluster_find_event(void)
 {
 	if (*taskcluster_config.pmu)
 		return 0;
-	return taskcluster_set_event("vpmu", 0x12, taskcluster_config.period);
+	return taskcluster_set_event("vpmu", 0x12, READ_ONCE(taskcluster_config.period));
 }
 
 /**

@@ -15,7 +15,7 @@
 
 #ifdef CONFIG_TASK_CLUSTER
 DECLARE_STATIC_KEY_FALSE(taskcluster_placing);
-bool __taskcluster_select_cpu(struct task_struct *p, int prev_cpu, int *new_cpu);
+int __taskcluster_select_cpu(struct task_struct *p, int prev_cpu);
 bool __taskcluster_keeps(struct task_struct *p, int src_cpu, int dst_cpu);
 
 /* Has @p a home? */
@@ -25,12 +25,12 @@ static inline bool taskcluster_has_home(const struct task_struct *p)
 }
 
 /*
- * Choose a CPU of its chip for a task that wakes up, @prev_cpu if that is one. False: the scheduler
- * should choose, and @new_cpu is as it was. Called with p->pi_lock held.
+ * Return a CPU of its chip for a task that wakes up, @prev_cpu if that is one, or -1 to let the
+ * scheduler choose. Called with p->pi_lock held.
  */
-static inline bool taskcluster_select_cpu(struct task_struct *p, int prev_cpu, int *new_cpu)
+static inline int taskcluster_select_cpu(struct task_struct *p, int prev_cpu)
 {
-	return taskcluster_has_home(p) && __taskcluster_select_cpu(p, prev_cpu, new_cpu);
+	return taskcluster_has_home(p) ? __taskcluster_select_cpu(p, prev_cpu) : -1;
 }
 
 /* Should load balancing leave @p on its chip? Called with the lock of @src_cpu's rq held. */
@@ -45,9 +45,9 @@ static inline void taskcluster_fork(struct task_struct *p)
 	p->taskcluster_home = 0;
 }
 #else
-static inline bool taskcluster_select_cpu(struct task_struct *p, int prev_cpu, int *new_cpu)
+static inline int taskcluster_select_cpu(struct task_struct *p, int prev_cpu)
 {
-	return false;
+	return -1;
 }
 
 static inline bool taskcluster_keeps(struct task_struct *p, int src_cpu, int dst_cpu)

@@ -57,9 +57,9 @@
  *
  * Policies are compared once memory has missed a quarter of its pages. Otherwise parts of a
  * program that are too short to tell would decide in turn. There must also be enough sampled
- * misses to rule out chance. Until then, misses are carried over to the next epoch. While they are less than a
- * quarter of memory, they decay by 1/16 an epoch: a program that misses little has the right
- * policy.
+ * misses to rule out chance. Until then, misses are carried over to the next epoch. While they
+ * are less than a quarter of memory, they decay by 1/16 an epoch: a program that misses little
+ * has the right policy.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
