@@ -254,7 +254,7 @@ int taskcluster_set_event(const char *pmu, u64 event, unsigned int period)
 	strscpy(taskcluster_config.pmu, pmu);
 	taskcluster_config.type = type;
 	taskcluster_config.event = event;
-	taskcluster_config.period = period;
+	WRITE_ONCE(taskcluster_config.period, period);
 	taskcluster_unwatch();
 	return 0;
 }

@@ -656,15 +656,17 @@ static bool all_sleep(void)
 static int naps_ended_on(int want)
 {
 	unsigned int n;
-	int i, nr = 0;
+	int i, k, nr = 0;
 
 	stay_on(0, shared->away);
 	for (i = 0; i < NAPS && happens(sleeps); i++) {
 		n = shared->naps;
 		if (write(wake_pipe[1], "w", 1) != 1)
 			break;
-		while (shared->naps == n)
+		for (k = 0; k < 20 * POLLS && shared->naps == n; k++)
 			usleep(1000);
+		if (shared->naps == n)
+			break;
 		nr += socket_of(shared->woken_on) == want;
 	}
 	go_anywhere(0);
