@@ -9,25 +9,12 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
 
-#include <linux/vpmu.h>
-
-#define mark(n) asm volatile("nopl %c0(%%rax)" : : "i" (VPMU_COMMAND(VPMU_MARK + (n))) : "memory")
-
-static void run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		err(EX_USAGE, "CPU %d", cpu);
-}
+#include "marked.h"
 
 int main(int argc, char **argv)
 {

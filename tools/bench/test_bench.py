@@ -20,13 +20,19 @@ import unittest.mock
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.dont_write_bytecode = True
-_loader = importlib.machinery.SourceFileLoader("bench", os.path.join(HERE, "bench"))
-bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench", _loader))
-_loader.exec_module(bench)
 
-_loader = importlib.machinery.SourceFileLoader("kl", os.path.join(HERE, "kl"))
-kl = importlib.util.module_from_spec(importlib.util.spec_from_loader("kl", _loader))
-_loader.exec_module(kl)
+
+def script(name):
+    """The module that is a script beside this file."""
+    loader = importlib.machinery.SourceFileLoader(name, os.path.join(HERE, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+bench = script("bench")
+kl = script("kl")
+epoch_error = script("epoch-error")
 
 NATIVE = """
 title = "t"
@@ -73,6 +79,47 @@ class Distance(unittest.TestCase):
         self.assertEqual(table["int"], (None, 0, 0))
         with self.assertRaises(kl.Broken):
             list(kl.compare(real, real[1:]))
+
+
+class EpochError(unittest.TestCase):
+    """tools/bench/epoch-error."""
+
+    # two runs on CPU 3; event 5 is what CPU 2 has, too
+    TRUTH = ["0 3 1 100 9", "0 3 5 10 9", "0 2 1 7 7", "64 3 1 1100 9", "64 3 5 110 9", "1 3 1 5 5",
+             "0 3 1 2000 9", "0 3 5 200 9", "64 3 1 3000 9", "64 3 5 200 9", "64 3 1 4000 9",
+             "64 3 5 400 9", "64 3 32 50 9"]
+
+    def test_truth(self):
+        truth = epoch_error.truth_of(self.TRUTH, 3, 0)
+        self.assertEqual(truth, [{1: 0, 5: 0}, {1: 1000, 5: 100}])
+        truth = epoch_error.truth_of(self.TRUTH, 3, 1)
+        self.assertEqual(truth, [{1: 0, 5: 0}, {1: 1000, 5: 0}, {1: 2000, 5: 200, 32: 50}])
+        for cpu, run in (2, 0), (3, 2):
+            with self.assertRaises(epoch_error.Broken):
+                epoch_error.truth_of(self.TRUTH, cpu, run)
+
+    def test_cut(self):
+        """An epoch may end within a slice, and behind the last one."""
+        truth = epoch_error.truth_of(self.TRUTH, 3, 1)
+        epochs = epoch_error.epochs_of(["1500 5 90", "1500 32 -1", "2500 5 1"])
+        self.assertEqual(list(epoch_error.compare(truth, epochs)),
+                         [(5, 1500, 90, 100), (32, 1500, -1, 25), (5, 1000, 1, 200)])
+
+    def test_figures(self):
+        rows = [(5, 100000, 90, 100), (5, 100000, 120, 100), (6, 1000, 7, 0.5), (7, 1000, 9, 0.05),
+                (8, 1000, -1, 100), (8, 1000, 100, 100)]
+        got = dict(epoch_error.figures(rows))
+        self.assertAlmostEqual(got["percent"], 10)
+        self.assertEqual((got["counts"], got["rare_counts"], got["unknown"]), (3, 1, 1))
+        self.assertAlmostEqual(got["rare_percent"], 1300)
+        self.assertEqual(got["kl_events"], 1)
+        self.assertAlmostEqual(got["kl"], epoch_error.distance([(90, 100), (120, 100)]))
+        with self.assertRaises(epoch_error.Broken):
+            dict(epoch_error.figures([(8, 1000, -1, 100)]))
+
+    def test_distance(self):
+        self.assertEqual(epoch_error.distance([(9, 19), (19, 39)]), 0)
+        self.assertAlmostEqual(epoch_error.distance([(249, 499), (749, 499)]), 0.2075, 4)
 
 
 class Files(unittest.TestCase):
