@@ -138,7 +138,9 @@ static bool asker_has_room(const struct taskcluster_asker *asker)
 	return false;
 }
 
-static struct taskcluster_task *task_add(struct task_struct *task)
+/* Its CPU time counts from its first sample on. */
+static struct taskcluster_task *task_add(struct task_struct *task,
+					 const struct taskcluster_sample *s)
 {
 	struct taskcluster_asker *asker = task_asker(task);
 	struct taskcluster_group *g;
@@ -153,7 +155,7 @@ static struct taskcluster_task *task_add(struct task_struct *task)
 	t->group = g;
 	t->task = get_task_struct(task);
 	t->pid = task->pid;
-	t->ran_ns = task_ran_ns(task);
+	t->ran_ns = s->ran_ns;
 	t->home = -1;
 	hash_add(taskcluster_tasks, &t->hash, t->pid);
 	list_add_tail(&t->node, &g->threads);
@@ -188,7 +190,7 @@ static struct taskcluster_task *task_meet(const struct taskcluster_sample *s)
 	rcu_read_unlock();
 	if (!task)
 		return NULL;
-	t = task_add(task);
+	t = task_add(task, s);
 	put_task_struct(task);
 	return t;
 }

@@ -71,6 +71,7 @@ static void sample_put(struct taskcluster_ring *ring, const struct perf_sample_d
 	}
 	s->start = current->start_time;
 	s->pid = current->pid;
+	s->ran_ns = READ_ONCE(current->se.sum_exec_runtime);
 	s->addr = data->addr;
 	s->phys = data->sample_flags & PERF_SAMPLE_PHYS_ADDR ? data->phys_addr : 0;
 	/* pairs with taskcluster_drain_ring(), which then reads the entry */

@@ -76,12 +76,14 @@ DECLARE_PER_CPU(unsigned long [NR_TASKCLUSTER_STATS], taskcluster_stats);
  * @start: start time of the task, tells tasks with one pid apart
  * @addr: address
  * @phys: physical address, or 0
+ * @ran_ns: CPU time that the task had used
  * @pid: of the task
  */
 struct taskcluster_sample {
 	u64 start;
 	u64 addr;
 	u64 phys;
+	u64 ran_ns;
 	pid_t pid;
 };
 

@@ -867,6 +867,34 @@ static bool test_armed(void)
 	return ended(pid) && good;
 }
 
+static bool all_in_clusters(void)
+{
+	int i, nr = 0;
+
+	for (i = 0; i < THREADS; i++)
+		nr += place_of(shared->tid[i]).cluster > 0;
+	return nr == THREADS;
+}
+
+static bool sampled_once(void)
+{
+	return !is_sampling();
+}
+
+/*
+ * The first samples of a thread tell with whom it shares. It stays on its CPU, so that its place
+ * changes nothing.
+ */
+static bool test_first(void)
+{
+	bool good = gives(0, SYS "arm_rate", "1000") && gives(0, SYS "round_ms", "1000") &&
+		    switched_on();
+	pid_t pid = begin(run_threads);
+
+	good &= happens(is_sampling) && happens(sampled_once) && all_in_clusters();
+	return ended(pid) && gives(0, SYS "round_ms", "50") && good;
+}
+
 static const struct {
 	const char *name;
 	bool (*run)(void);
@@ -887,6 +915,7 @@ static const struct {
 	{ "threads that are pinned stay", test_pinned },
 	{ "places that do not help are given up", test_in_vain },
 	{ "what is rare is counted, not sampled", test_armed },
+	{ "the first samples are used", test_first },
 };
 
 static bool set_up(void)
