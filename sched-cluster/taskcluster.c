@@ -77,8 +77,8 @@ static bool taskcluster_may_watch(bool asked)
  * nothing, each time is followed by a longer pause. A pause is not longer than PAUSE_MOST rounds:
  * a new program may have begun to share.
  *
- * Threads that share lose time until they are found. So counts are looked at several times in a
- * round, and half a round of samples must do, except to judge.
+ * Threads that share lose time until they are found, and samples cost those that do not. So counts
+ * and samples are looked at several times in a round. Only to judge takes a whole one.
  */
 #define PAUSE_MOST	4U
 #define ROUND_SAMPLES	512U	/* of the CPU that counts most */
@@ -163,10 +163,7 @@ static unsigned int taskcluster_ms(void)
 {
 	if (!taskcluster_enabled)
 		return TASKCLUSTER_REAP_MS;
-	if (!taskcluster_period)
-		taskcluster_quarters = 1;
-	else
-		taskcluster_quarters = taskcluster_on_trial() ? TASKCLUSTER_QUARTERS : 2;
+	taskcluster_quarters = taskcluster_on_trial() ? TASKCLUSTER_QUARTERS : 1;
 	return READ_ONCE(taskcluster_config.round_ms) * taskcluster_quarters / TASKCLUSTER_QUARTERS;
 }
 
