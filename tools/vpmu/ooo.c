@@ -294,27 +294,22 @@ static uint64_t issue_all(struct ooo *o, struct ooo_insn *insn, uint64_t at,
 	return end;
 }
 
+/* The open bundle completes when it ends. @cause: what it waited for */
 static void complete(struct ooo *o, const struct ooo_op *cause, uint64_t end)
 {
 	const struct needs *n = &o->open.needs;
+	uint64_t stall = end > o->completed ? end - o->completed - 1 : 0;
 
-	if (end > o->completed + 1)
-		charge(o, cause->cause, cause->source, end - o->completed - 1);
+	if (cause)
+		charge(o, cause->cause, cause->source, stall);
+	else
+		charge(o, VPMU_STALL_OTHER, 0, stall);
 	vpmu_count(o->cpu, VPMU_CYCLES, 1);
-	o->completed = later(o->completed + 1, end);
+	o->completed += stall + 1;
 	ring_take(&o->reorder, 1, o->completed);
 	ring_take(&o->rename, n->results, o->completed);
 	ring_take(&o->loads, n->loads, o->completed);
 	ring_take(&o->stores, n->stores, o->completed);
-}
-
-/* Does a stall count for the operation that ends at @end, rather than for @other? */
-static bool pays(const struct ooo_op *op, uint64_t end, const struct ooo_op *other,
-		 uint64_t other_end)
-{
-	if (!other || (op->part > 1) != (other->part > 1))
-		return !other || op->part > 1;
-	return end > other_end;
 }
 
 /* The open bundle goes its way. */
@@ -322,7 +317,7 @@ static void dispatch(struct ooo *o)
 {
 	struct bundle *b = &o->open;
 	const struct ooo_op *cause = NULL, *longest;
-	uint64_t at, end, last = 0, cause_end = 0;
+	uint64_t at, end, last = 0, cause_end = o->completed + 1;	/* no stall until then */
 	uint32_t i;
 
 	if (!b->nr)
@@ -334,7 +329,7 @@ static void dispatch(struct ooo *o)
 	for (i = 0; i < b->nr; i++) {
 		end = issue_all(o, &b->insn[i], at, &longest);
 		last = later(last, end);
-		if (pays(longest, end, cause, cause_end)) {
+		if (longest->part > 1 && end > cause_end) {
 			cause = longest;
 			cause_end = end;
 		}

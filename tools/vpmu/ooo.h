@@ -15,10 +15,11 @@
  * as soon as that is issued, and a line that is on its way when the line is there.
  *
  * A cycle in which no bundle completes is charged to one cause (table 1). When no bundle was in
- * the core, that is what the next one waited for: a fetch of code, or a branch
- * that was predicted wrong. Otherwise it is the longest part of the latency of that instruction of
- * the oldest bundle which finished last; one that takes a single cycle only counts when there is no
- * other, for it is no event that something waits for (ICS'05 5.1). So
+ * the core, that is what the next one waited for: a fetch of code, or a branch that was predicted
+ * wrong. Otherwise it is the longest part of the latency of that instruction of the oldest bundle
+ * which finished last, among those of more than a cycle that had not finished when the stall
+ * began. When there is none, operations of a cycle each wait for one another in their bundle.
+ * No event that could be spared makes that (ICS'05 5.1), and it is STALL_OTHER. So
  *
  *	CYCLES = cycles in which a bundle completes + STALL_D + ... + STALL_OTHER
  *

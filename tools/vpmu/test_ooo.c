@@ -240,20 +240,17 @@ static uint64_t longest_of(const struct naive *n, unsigned int insn, unsigned in
 	return longest;
 }
 
-/* What the bundle that has just finished waited for: long instructions before short ones */
-static unsigned int cause_of(const struct naive *n, unsigned int bundle)
+/* What the bundle that has just finished has waited for since @began, if it waited */
+static unsigned int cause_of(const struct naive *n, unsigned int bundle, uint64_t began)
 {
-	unsigned int i, why, cause = 0;
-	uint64_t end = 0;
-	bool is_long, found = false;
+	unsigned int i, why, cause = VPMU_STALL_OTHER;
+	uint64_t end = began;
 
-	for (is_long = true; !found; is_long = false)
-		for (i = n->first[bundle]; i < end_of_bundle(n, bundle); i++)
-			if ((longest_of(n, i, &why) > 1) == is_long && end_of_insn(n, i) > end) {
-				end = end_of_insn(n, i);
-				cause = why;
-				found = true;
-			}
+	for (i = n->first[bundle]; i < end_of_bundle(n, bundle); i++)
+		if (longest_of(n, i, &why) > 1 && end_of_insn(n, i) > end) {
+			end = end_of_insn(n, i);
+			cause = why;
+		}
 	return cause;
 }
 
@@ -368,7 +365,7 @@ static uint64_t run_naive(const struct ooo_sizes *sizes, enum ooo_mode mode)
 		if (oldest < n->dispatched && finished(n, oldest, now)) {
 			n->oldest++;
 			n->completing++;
-			n->stall[cause_of(n, oldest)] += n->stall[0];
+			n->stall[cause_of(n, oldest, now - n->stall[0])] += n->stall[0];
 			n->stall[0] = 0;
 			if (n->oldest == n->nr_bundles)
 				return now - 1;
@@ -648,6 +645,33 @@ static void test_who_ends_last_pays(void **state)
 	assert_int_equal(seen(VPMU_STALL_D), 99);
 }
 
+/* A chain of short operations in one bundle is nobody's latency, nor that of what is long over. */
+static void test_short_chain(void **state)
+{
+	(void)state;
+	begin();
+	load(R(5), R(1), 640, 97);	/* in a bundle of its own */
+	branch(R(6), false);
+	load(R(5), R(2), 704, 0);
+	compute(R(1), R(3), 1);
+	compute(R(3), R(4), 1);
+	branch(R(4), false);
+	run(&usual, OOO_REAL);
+	assert_int_equal(seen(VPMU_CYCLES), 100 + 3);
+	assert_int_equal(seen(VPMU_STALL_D), 99);
+	assert_int_equal(seen(VPMU_STALL_OTHER), 2);
+	/* a latency among them is what it was */
+	program[4].op[0].cycles = 4;
+	program[4].op[0].part = 4;
+	run(&usual, OOO_REAL);
+	assert_int_equal(seen(VPMU_CYCLES), 100 + 6);
+	assert_int_equal(seen(VPMU_STALL_IU), 5);
+	run(&usual, OOO_INORDER);
+	assert_int_equal(seen(VPMU_STALL_LSU), 2);
+	assert_int_equal(seen(VPMU_STALL_IU), 3);
+	assert_int_equal(seen(VPMU_STALL_OTHER), 0);
+}
+
 static void test_five_a_cycle(void **state)
 {
 	unsigned int i;
@@ -703,6 +727,7 @@ int main(void)
 		cmocka_unit_test(test_forwarding),
 		cmocka_unit_test(test_causes),
 		cmocka_unit_test(test_who_ends_last_pays),
+		cmocka_unit_test(test_short_chain),
 		cmocka_unit_test(test_five_a_cycle),
 		cmocka_unit_test(test_drain),
 	};
