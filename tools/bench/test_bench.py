@@ -70,15 +70,22 @@ class Distance(unittest.TestCase):
     def test_slices(self):
         lines = self.truth((50, 20, 0), (150, 120, 7), (250, 220, 7), (300, 250, 9))
         self.assertEqual(kl.slices_of(lines, 3), [{1: 100, 2: 100, 32: 7}, {1: 100, 2: 100, 32: 0}])
-        self.assertEqual(kl.slices_of(self.truth((5, 2, 1), (9, 9, 9), first=64), 3), [])
+        lines = self.truth((5, 2, 1), (9, 9, 9), (12, 12, 12), first=64)
+        self.assertEqual(kl.slices_of(lines, 3), [])
 
     def test_table(self):
-        real = [{1: 1, 2: 1000, 32: 10}, {1: 1, 2: 1000}]
-        table = {row[0]: row[1:] for row in kl.compare(real, real)}
-        self.assertEqual(table["dcache"], (0, 5, 5))
+        real = [{1: 1, 2: 10000, 32: 100, 35: 2}, {1: 1, 2: 10000, 34: 1}]
+        other = [{1: 1, 2: 10000, 32: 300}, {1: 1, 2: 30000, 34: 80}]
+        table = {row[0]: row[1:] for row in kl.compare(real, other)}
+        self.assertEqual(table["dcache"], (kl.distance([100, 0], [300, 0]), 5, 7.5))
+        self.assertEqual(table["tlb"], (kl.distance([2, 0], [0, 0]), 0.1, 0))
+        self.assertEqual(table["branch"], (None, 0.05, 2))
         self.assertEqual(table["int"], (None, 0, 0))
+        for wrong in (real[1:], real + real):
+            with self.assertRaises(kl.Broken):
+                list(kl.compare(real, wrong))
         with self.assertRaises(kl.Broken):
-            list(kl.compare(real, real[1:]))
+            list(kl.compare(real[1:], real[1:]))
 
 
 class EpochError(unittest.TestCase):
