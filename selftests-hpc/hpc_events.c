@@ -8,6 +8,10 @@
  * prefetch: the machine's memory controllers fetch ahead (--vpmu=...,prefetch=plain). That
  * makes memory nearer than its latency says, so then those two events are all that is looked at.
  *
+ * An out-of-order core (--vpmu=...,model=ooo) waits for code and for branches as others do. It may
+ * hide what data, TLB and units take behind something else. So those stalls are at most what is
+ * expected. All other events are as many.
+ *
  * Costs that are not in sysfs are those of all machines that have a name. Events of user mode
  * are counted where not said otherwise. What comes on top is the way into the kernel and out.
  */
@@ -88,6 +92,20 @@ static bool saw(const char *name, double want, double percent)
 	if (nr_measured < MOST_EVENTS)
 		measured[nr_measured++] = name;
 	return near(name, count_of(fds[i]).value, want, percent);
+}
+
+static bool reorders;	/* it has done more instructions than it took cycles */
+
+/* The same of a stall that reordering may hide */
+static bool saw_stall(const char *name, double want, double percent)
+{
+	unsigned int i;
+
+	if (!reorders)
+		return saw(name, want, percent);
+	for (i = 0; i < nr - 1 && strcmp(names[i], name); i++)
+		;
+	return saw(name, want, 100) && count_of(fds[i]).value <= want * (1 + percent / 100);
 }
 
 static void close_all(void)
@@ -202,7 +220,8 @@ static bool reads_data(const struct origin *o)
 	for (i = 0; i < o->rounds; i++)
 		round_of(o, data, LOAD);
 	good = saw("l1d_miss", lines, 3) & saw(names[1], lines, 3);
-	good &= saw("stall_d", lines * latency, 4) & saw(names[3], lines * latency, 3);
+	good &= saw_stall("stall_d", lines * latency, 4);
+	good &= saw_stall(names[3], lines * latency, 3);
 	close_all();
 	return good;
 }
@@ -262,7 +281,8 @@ static bool instructions(void)
 	count();
 	LOOP(n, "");
 	rest();
-	good = saw("cycles", 2 * ROUNDS, 3) & saw("insns", 2 * ROUNDS, 0.5) &
+	reorders = count_of(fds[0]).value < count_of(fds[1]).value;
+	good = saw("cycles", (reorders ? 1 : 2) * ROUNDS, 3) & saw("insns", 2 * ROUNDS, 0.5) &
 	       saw("branch", ROUNDS, 0.5);
 	close_all();
 	return good;
@@ -308,8 +328,9 @@ static bool units(void)
 	LOOP(n, "imul %%rax, %%rax\ndivsd %%xmm0, %%xmm0\nmov -4(%1), %%rax\n",
 	     "r" (data + line));
 	rest();
-	good = saw("stall_iu", ROUNDS * MULTIPLY, 1) & saw("stall_fpu", ROUNDS * DIVIDE, 1) &
-	       saw("stall_lsu", ROUNDS * SPLIT, 1);
+	/* divisions wait for one another, and hide the others */
+	good = saw_stall("stall_iu", ROUNDS * MULTIPLY, 1) & saw("stall_fpu", ROUNDS * DIVIDE, 1) &
+	       saw_stall("stall_lsu", ROUNDS * SPLIT, 1);
 	close_all();
 	return good;
 }
@@ -327,7 +348,7 @@ static bool pages(void)
 		for (i = 0; i < 2 * TLB_ENTRIES; i++)
 			(void)*(volatile char *)(data + i * PAGE);
 	rest();
-	good = saw("dtlb_miss", misses, 2) & saw("stall_tlb", misses * TLB_MISS, 2);
+	good = saw("dtlb_miss", misses, 2) & saw_stall("stall_tlb", misses * TLB_MISS, 2);
 	close_all();
 	return good;
 }
@@ -345,7 +366,9 @@ static bool flushes(void)
 		madvise(data, PAGE, MADV_DONTNEED);
 	}
 	rest();
-	good = saw("stall_other", rounds * FLUSH, 5);
+	/* an out-of-order core has other causes, too */
+	good = saw("stall_other", rounds * FLUSH, reorders ? 1e9 : 5);
+	good &= count_of(fds[0]).value >= rounds * FLUSH * 0.95;
 	close_all();
 	return good;
 }

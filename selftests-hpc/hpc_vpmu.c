@@ -52,6 +52,12 @@ static __attribute__((noinline, noclone)) void loop(uint64_t rounds)
 			     : "+r" (rounds), "=&r" (word) : "r" (words) : "memory", "cc");
 }
 
+/* Of loop(): four instructions, which an out-of-order core (model=ooo) does in a cycle */
+static bool near_cycles(uint64_t cycles)
+{
+	return near("cycles", cycles, cycles < 2 * ROUNDS ? ROUNDS : 4 * ROUNDS, 2);
+}
+
 /* Cases */
 
 static bool counts_a_loop(void)
@@ -66,8 +72,7 @@ static bool counts_a_loop(void)
 	good = near("insns", count_of(insns).value, 4 * ROUNDS, 0.5);
 	good &= near("loads", count_of(loads).value, ROUNDS, 0.5);
 	good &= near("stores", count_of(stores).value, ROUNDS, 0.5);
-	/* no instruction takes less than a cycle */
-	good &= count_of(cycles).value >= count_of(insns).value;
+	good &= near_cycles(count_of(cycles).value);
 	close(cycles);
 	close(stores);
 	close(loads);
@@ -244,7 +249,7 @@ static bool has_generic_events(void)
 		{ PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_L1D, ROUNDS },
 		{ PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_L1D |
 				      PERF_COUNT_HW_CACHE_OP_WRITE << 8, ROUNDS },
-		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 4 * ROUNDS },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0 },
 	};
 	int fd[ARRAY_SIZE(events)];
 	bool good = true;
@@ -256,7 +261,8 @@ static bool has_generic_events(void)
 	loop(ROUNDS);
 	stop(fd[0]);
 	for (i = 0; i < ARRAY_SIZE(events); i++)
-		good &= near("generic", count_of(fd[i]).value, events[i].want, 2);
+		good &= events[i].want ? near("generic", count_of(fd[i]).value, events[i].want, 2) :
+					 near_cycles(count_of(fd[i]).value);
 	for (i = ARRAY_SIZE(events); i > 0; i--)
 		close(fd[i - 1]);
 	good &= open_generic(PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES, -1) == -ENOENT;
