@@ -584,6 +584,20 @@ static int vpmu_choose(struct perf_event *event, struct vpmu_choice *choice)
 }
 
 /*
+ * A sample of an access is of the very instruction. Other events are counted for a block of
+ * instructions, and what is sampled is its first one.
+ */
+static bool vpmu_is_precise(u64 event)
+{
+	const u64 accesses = BIT_ULL(VPMU_LOADS) | BIT_ULL(VPMU_STORES) |
+			     BIT_ULL(VPMU_L1D_MISS) | BIT_ULL(VPMU_UPGRADE_LOCAL) |
+			     BIT_ULL(VPMU_UPGRADE_REMOTE) | BIT_ULL(VPMU_DTLB_MISS) |
+			     GENMASK_ULL(VPMU_D_SRC + VPMU_SOURCES - 1, VPMU_D_SRC);
+
+	return accesses & BIT_ULL(event);
+}
+
+/*
  * The machine has no guests and no hypervisor, so what is to leave those out is obeyed. It does
  * not know when it is idle, and nothing happens in guests only.
  */
@@ -607,7 +621,8 @@ static int vpmu_event_init(struct perf_event *event)
 		return own ? -ENODEV : -ENOENT;
 	if (!vpmu.header.placement[choice.event])
 		return own ? -EINVAL : -ENOENT;
-	if (!vpmu_can_sample(event) || !vpmu_can_exclude(attr))
+	if (!vpmu_can_sample(event) || !vpmu_can_exclude(attr) ||
+	    (attr->precise_ip && !vpmu_is_precise(choice.event)))
 		return -EOPNOTSUPP;
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &vpmu.cpus))
 		return -ENODEV;

@@ -56,6 +56,9 @@ static void vpmu_set_regs(struct pt_regs *regs, const struct vpmu_record *r)
 	regs->ip = r->ip;
 	regs->flags |= X86_EFLAGS_FIXED;
 	regs->cs = kernel ? __KERNEL_CS : __USER_CS;
+	/* perf tells user space (PERF_RECORD_MISC_EXACT_IP) */
+	if (r->addr)
+		regs->flags |= PERF_EFLAGS_EXACT;
 }
 
 /*

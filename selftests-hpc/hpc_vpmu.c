@@ -342,7 +342,7 @@ static bool outlives_its_task(void)
 	return good;
 }
 
-/* Read what a ring of perf has. Returns the number of samples, and in @wrong those not of loop(). */
+/* Read what a ring of perf has. Return: the number of samples, in @wrong those not of loop() */
 static unsigned int read_samples(struct perf_event_mmap_page *page, unsigned int *wrong)
 {
 	uint64_t at = page->data_tail, head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
@@ -389,6 +389,51 @@ static bool samples_loads(void)
 	munmap(page, 65 * 4096);
 	close(fd);
 	return good;
+}
+
+/*
+ * Samples of accesses are of the instruction, as perf asks for them (loads:pp). Those of other
+ * events are not, and perf is told so.
+ */
+static bool samples_precisely(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = number(PMU "type", ""), .exclude_kernel = 1,
+		.config = number(PMU "events/loads", "event="), .sample_period = 1000,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR, .disabled = 1,
+	};
+	struct perf_event_mmap_page *page;
+	struct sample {
+		struct perf_event_header header;
+		uint64_t ip, addr;
+	} *r;
+	unsigned int n = 0, wrong = 0;
+	uint64_t at, first = 0;
+	int fd;
+
+	attr.precise_ip = 3;
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	page = mmap(NULL, 65 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return false;
+	start(fd);
+	loop(ROUNDS);
+	stop(fd);
+	for (at = 0; at < page->data_head; at += r->header.size) {
+		r = (void *)((char *)page + page->data_offset + at);
+		if (r->header.type != PERF_RECORD_SAMPLE || r->addr != (uint64_t)words)
+			continue;
+		n++;
+		first = first ? first : r->ip;
+		wrong += r->ip != first || !(r->header.misc & PERF_RECORD_MISC_EXACT_IP);
+	}
+	ksft_print_msg("%u samples, %u of another instruction, or not exact\n", n, wrong);
+	munmap(page, 65 * 4096);
+	close(fd);
+	attr.config = number(PMU "events/insns", "event=");
+	attr.precise_ip = 1;
+	return n > 50 && !wrong && syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0) < 0 &&
+	       errno == EOPNOTSUPP;
 }
 
 /* Physical address of what @p points to */
@@ -644,7 +689,7 @@ int main(int argc, char **argv)
 		run("a device that lies is found out", survives_lies);
 		ksft_finished();
 	}
-	ksft_set_plan(14);
+	ksft_set_plan(15);
 	run("instructions, loads and stores of a loop", counts_a_loop);
 	run("user and kernel mode", filters_modes);
 	run("more events than counters", shares_counters);
@@ -654,6 +699,7 @@ int main(int argc, char **argv)
 	run("what cannot be left out", leaves_out);
 	run("tasks that exit", outlives_its_task);
 	run("samples", samples_loads);
+	run("precise samples", samples_precisely);
 	run("physical addresses", knows_physical_addresses);
 	run("callers in the kernel", knows_callers);
 	run("a CPU that goes offline", survives_hotplug);
