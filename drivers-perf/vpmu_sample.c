@@ -41,9 +41,9 @@ static u64 vpmu_data_source(const struct vpmu_record *r)
 }
 
 /*
- * The registers when the event happened are not known, but those that user space has. An unwinder
- * that is told that these are registers, without a stack, stops at once, and does not show who
- * drains the ring.
+ * The registers when the event happened are not known, but those that user space has now. An
+ * unwinder that is told that these are registers, without a stack, stops at once, and does not show
+ * who drains the ring.
  */
 static void vpmu_set_regs(struct pt_regs *regs, const struct vpmu_record *r)
 {
@@ -87,6 +87,43 @@ static void vpmu_add_callers(struct perf_event *event, struct perf_sample_data *
 	data->dyn_size += n * sizeof(u64);
 }
 
+/* The index behind the first place in user space of a callchain; 0: it has none */
+static u32 vpmu_user_part(const struct perf_callchain_entry *chain)
+{
+	u32 n;
+
+	for (n = 0; n + 1 < chain->nr; n++)
+		if (chain->ip[n] == PERF_CONTEXT_USER)
+			return n + 2;
+	return 0;
+}
+
+/*
+ * Callers in user space: perf has followed frame pointers, of where the program is by now. What the
+ * device knows is better.
+ */
+static void vpmu_set_user_callers(struct perf_event *event, struct perf_sample_data *data,
+				  const struct vpmu_record *r, const u64 *callers)
+{
+	struct perf_callchain_entry *chain = data->callchain;
+	u32 n, first = min(r->callers, VPMU_CALLERS), nr = vpmu_user_part(chain);
+	u32 known = min(r->user_callers, VPMU_CALLERS - first);
+	u64 address;
+
+	if (!nr || !known)
+		return;
+	for (n = first; n < first + known && nr < event->attr.sample_max_stack; n++) {
+		address = READ_ONCE(callers[n]);
+		if (address >= TASK_SIZE_MAX) {
+			vpmu_lie();
+			break;
+		}
+		chain->ip[nr++] = address;
+	}
+	data->dyn_size += (nr - chain->nr) * sizeof(u64);
+	chain->nr = nr;
+}
+
 static void vpmu_save_callchain(struct perf_event *event, struct perf_sample_data *data,
 				struct pt_regs *regs, const struct vpmu_record *r,
 				const u64 *callers)
@@ -94,15 +131,18 @@ static void vpmu_save_callchain(struct perf_event *event, struct perf_sample_dat
 	if (!(event->attr.sample_type & PERF_SAMPLE_CALLCHAIN))
 		return;
 	perf_sample_save_callchain(data, event, regs);
-	if (callers && !user_mode(regs))
+	if (!callers)
+		return;
+	if (!user_mode(regs))
 		vpmu_add_callers(event, data, r, callers);
+	vpmu_set_user_callers(event, data, r, callers);
 }
 
 /**
  * vpmu_deliver() - give perf a sample
  * @event: whose
  * @r: record of the device, checked
- * @callers: return addresses of the kernel, as many as @r says; NULL: not known
+ * @callers: return addresses, as many as @r says; NULL: not known
  * @burst: number of samples in the burst that it ends; 0: it ends none
  *
  * As intel/ds.c does, only the last of a burst counts as an interrupt, or perf would take a burst

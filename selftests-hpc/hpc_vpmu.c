@@ -571,6 +571,41 @@ static uint64_t kernel_symbol(const char *name)
 	return found;
 }
 
+/* Does one of the callers lie in a function of so many bytes? */
+static bool has_caller(const uint64_t *ip, uint64_t nr, uint64_t function, uint64_t bytes)
+{
+	uint64_t i;
+
+	for (i = 2; i < nr; i++)
+		if (ip[i] - function < bytes)
+			return true;
+	return false;
+}
+
+/* Return: samples in a ring of perf, and in @known those with both callers */
+static unsigned int read_chains(const struct perf_event_mmap_page *page, uint64_t caller,
+				uint64_t other, uint64_t bytes, unsigned int *known)
+{
+	struct chain {
+		struct perf_event_header header;
+		uint64_t nr, ip[];
+	} *r;
+	unsigned int seen = 0;
+	uint64_t at;
+
+	*known = 0;
+	for (at = 0; at < page->data_head; at += r->header.size) {
+		r = (void *)((char *)page + page->data_offset + at);
+		if (r->header.type != PERF_RECORD_SAMPLE)
+			continue;
+		seen++;
+		*known += has_caller(r->ip, r->nr, caller, bytes) &&
+			  has_caller(r->ip, r->nr, other, bytes);
+	}
+	ksft_print_msg("%u samples, %u with the callers\n", seen, *known);
+	return seen;
+}
+
 /* Samples in the kernel, while system calls are made: who has called is known. */
 static bool knows_callers(void)
 {
@@ -579,14 +614,10 @@ static bool knows_callers(void)
 		.config = number(PMU "events/insns", "event="), .sample_period = 1000,
 		.sample_type = PERF_SAMPLE_CALLCHAIN, .disabled = 1,
 	};
-	struct chain {
-		struct perf_event_header header;
-		uint64_t nr, ip[];
-	} *r;
-	uint64_t at, i, entry = kernel_symbol("do_syscall_64");
+	uint64_t i, entry = kernel_symbol("do_syscall_64");
 	struct perf_event_mmap_page *page;
 	int fd, zero = open("/dev/zero", O_RDONLY);
-	unsigned int seen = 0, known = 0;
+	unsigned int seen, known;
 	static char zeros[65536];
 
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
@@ -600,20 +631,50 @@ static bool knows_callers(void)
 			return false;
 	stop(fd);
 	close(zero);
-	for (at = 0; at < page->data_head; at += r->header.size) {
-		r = (void *)((char *)page + page->data_offset + at);
-		if (r->header.type != PERF_RECORD_SAMPLE)
-			continue;
-		seen++;
-		for (i = 2; i < r->nr && r->ip[i] - entry > 0x400; i++)
-			;
-		known += i < r->nr;
-	}
-	ksft_print_msg("%u samples, %u below do_syscall_64\n", seen, known);
+	seen = read_chains(page, entry, entry, 0x400, &known);
 	munmap(page, 65 * 4096);
 	close(fd);
 	/* the others are of the way into the kernel and out, and of interrupts */
 	return seen > 50 && known > seen / 2;
+}
+
+/* They return, and so have callers, and no frame pointers. */
+static __attribute__((noinline, noclone)) void inner(uint64_t rounds)
+{
+	loop(rounds);
+	words[0]++;
+}
+
+static __attribute__((noinline, noclone)) void outer(uint64_t rounds)
+{
+	inner(rounds);
+	words[0]++;
+}
+
+/* The functions are over when their samples are drained, and still are known to have called. */
+static bool knows_user_callers(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = number(PMU "type", ""), .exclude_kernel = 1,
+		.config = number(PMU "events/loads", "event="), .sample_period = 1000,
+		.sample_type = PERF_SAMPLE_CALLCHAIN, .disabled = 1,
+	};
+	struct perf_event_mmap_page *page;
+	unsigned int i, seen, known;
+	int fd;
+
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	page = mmap(NULL, 65 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return false;
+	start(fd);
+	for (i = 0; i < ROUNDS / 2000; i++)
+		outer(2000);
+	stop(fd);
+	seen = read_chains(page, (uintptr_t)inner, (uintptr_t)outer, 64, &known);
+	munmap(page, 65 * 4096);
+	close(fd);
+	return seen > 500 && known > seen - seen / 50;
 }
 
 /* A CPU with events goes, and comes back */
@@ -668,6 +729,7 @@ static bool survives_lies(void)
 		filters_modes();
 		samples_loads();
 		knows_callers();
+		knows_user_callers();
 	}
 	survives_hotplug();
 	return !device_is_honest();
@@ -689,7 +751,7 @@ int main(int argc, char **argv)
 		run("a device that lies is found out", survives_lies);
 		ksft_finished();
 	}
-	ksft_set_plan(15);
+	ksft_set_plan(16);
 	run("instructions, loads and stores of a loop", counts_a_loop);
 	run("user and kernel mode", filters_modes);
 	run("more events than counters", shares_counters);
@@ -702,6 +764,7 @@ int main(int argc, char **argv)
 	run("precise samples", samples_precisely);
 	run("physical addresses", knows_physical_addresses);
 	run("callers in the kernel", knows_callers);
+	run("callers in user space", knows_user_callers);
 	run("a CPU that goes offline", survives_hotplug);
 	run("a device that is unbound, and bound", binds_again);
 	run("the device does not lie", device_is_honest);

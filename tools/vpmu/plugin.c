@@ -59,7 +59,8 @@ EXPORT int qemu_plugin_version = QEMU_API;
 /**
  * struct unit - of one virtual CPU
  * @on: looks at what the CPU does
- * @calls: executes a call
+ * @calls: executes a call of the kernel
+ * @samples: a counter takes samples
  * @context: for records
  * @reg: its registers
  * @ring: its ring
@@ -71,7 +72,7 @@ EXPORT int qemu_plugin_version = QEMU_API;
  * @slice_end: its instructions in user mode when a slice ends; 0: there are none
  */
 struct unit {
-	bool on, calls;
+	bool on, calls, samples;
 	uint32_t context;
 	struct vpmu_unit *reg;
 	struct vpmu_record *ring;
@@ -153,24 +154,30 @@ static uint64_t guest_address(uint64_t ram)
 	return geometry.memory < LOW_MOST || ram < LOW ? ram : HIGH + ram - LOW;
 }
 
-static uint32_t find_callers(struct unit *u, const struct vpmu_sample *s)
+/* Callers in the kernel, and behind them those in user mode */
+static void find_callers(struct unit *u, const struct vpmu_sample *s, struct vpmu_record *r)
 {
 	uint64_t *to = u->callers[u->head & (ring_entries - 1)];
 
-	return s->kernel ? vpmu_callers(callers, s->cpu, to, VPMU_CALLERS) : 0;
+	if (s->kernel)
+		r->callers = vpmu_callers(callers, s->cpu, true, to, VPMU_CALLERS);
+	r->user_callers = vpmu_callers(callers, s->cpu, false, to + r->callers,
+				       VPMU_CALLERS - r->callers);
 }
 
 static void append(struct unit *u, const struct vpmu_sample *s)
 {
 	uint32_t fill = u->head - __atomic_load_n(&u->reg->tail, __ATOMIC_ACQUIRE);
 	const struct vpmu_miss *miss = &s->where.miss;
+	struct vpmu_record *r;
 	bool known = miss->paddr && miss->paddr < geometry.memory;
 
 	if (fill >= ring_entries) {
 		u->reg->lost = ++u->lost;
 		return;
 	}
-	u->ring[u->head & (ring_entries - 1)] = (struct vpmu_record){
+	r = &u->ring[u->head & (ring_entries - 1)];
+	*r = (struct vpmu_record){
 		.addr = s->where.addr, .ip = s->where.ip, .phys = known ? guest_address(miss->paddr) : 0,
 		.cycles = s->cycles, .context = u->context, .stamp = s->stamp,
 		.latency = miss->latency < UINT16_MAX ? miss->latency : UINT16_MAX,
@@ -178,8 +185,8 @@ static void append(struct unit *u, const struct vpmu_sample *s)
 		.flags = (s->where.store ? VPMU_RECORD_STORE : 0) |
 			 (s->kernel ? VPMU_RECORD_KERNEL : 0) | (known ? VPMU_RECORD_PHYS : 0) |
 			 (miss->modified ? VPMU_RECORD_MODIFIED : 0),
-		.callers = find_callers(u, s),
 	};
+	find_callers(u, s, r);
 	__atomic_store_n(&u->reg->head, ++u->head, __ATOMIC_RELEASE);
 	if (fuzz)
 		lie(u);
@@ -354,6 +361,24 @@ static void on_return(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t va
 		vpmu_returned(callers, vcpu, vaddr);
 }
 
+/*
+ * The same in user mode. Only where samples are taken: then the driver tells whose code it is
+ * whenever the task changes.
+ */
+static void on_user_call(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *end)
+{
+	if (units[vcpu].samples && qemu_plugin_mem_is_store(info) && !takes_interrupt(vcpu, vaddr))
+		vpmu_called(callers, vcpu, vaddr, (uintptr_t)end);
+}
+
+static void on_user_return(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
+			   void *unused)
+{
+	(void)unused;
+	if (units[vcpu].samples && !qemu_plugin_mem_is_store(info))
+		vpmu_returned(callers, vcpu, vaddr);
+}
+
 /* A new address space, or other pages in it */
 static void on_flush(unsigned int vcpu, void *unused)
 {
@@ -383,6 +408,9 @@ static uint32_t program(struct unit *u, unsigned int vcpu)
 	if (!u->on && r.control & VPMU_ENABLE)
 		vpmu_flush_virtual(machine, vcpu, VPMU_ALL_PAGES);
 	u->on = r.control & VPMU_ENABLE;
+	u->samples = false;
+	for (i = 0; i < VPMU_COUNTERS; i++)
+		u->samples |= u->on && r.event[i] && r.flags[i] & VPMU_SAMPLE;
 	return VPMU_OK;
 }
 
@@ -394,6 +422,7 @@ static void set_context(struct unit *u, unsigned int vcpu)
 		return;
 	u->context = context;
 	vpmu_context(machine, vcpu, context);
+	vpmu_callers_context(callers, vcpu, context);
 }
 
 static void show(struct unit *u, unsigned int vcpu)
@@ -418,6 +447,7 @@ static void reset(void)
 	vpmu_callers_reset(callers);
 	for (i = 0; i < geometry.cpus; i++) {
 		units[i].on = false;
+		units[i].samples = false;
 		units[i].turn_cycles = 0;
 		units[i].turn_insns = 0;
 		units[i].slice_end = 0;
@@ -630,9 +660,13 @@ static void translate_insn(struct block *block, struct qemu_plugin_insn *insn, s
 		qemu_plugin_register_vcpu_mem_cb(insn, on_call, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)(ip + size));
 	}
-	if (block->kernel && is_return(bytes))
-		qemu_plugin_register_vcpu_mem_cb(insn, on_return, QEMU_PLUGIN_CB_NO_REGS,
-						 QEMU_PLUGIN_MEM_RW, NULL);
+	if (!block->kernel && is_call(bytes))
+		qemu_plugin_register_vcpu_mem_cb(insn, on_user_call, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW,
+						 (void *)(uintptr_t)(ip + size));
+	if (is_return(bytes))
+		qemu_plugin_register_vcpu_mem_cb(insn, block->kernel ? on_return : on_user_return,
+						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)

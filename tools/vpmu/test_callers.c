@@ -11,6 +11,7 @@
 #include "machine.h"
 
 #define STACK	(1ULL << VPMU_STACK_SHIFT)
+#define KERNEL	(1ULL << 63)
 
 static struct vpmu_callers *k;
 
@@ -33,14 +34,14 @@ static void assert_callers(unsigned int cpu, unsigned int n, const uint64_t *wan
 	uint64_t to[16];
 	unsigned int i;
 
-	assert_int_equal(vpmu_callers(k, cpu, to, 16), n);
+	assert_int_equal(vpmu_callers(k, cpu, true, to, 16), n);
 	for (i = 0; i < n; i++)
 		assert_int_equal(to[i], want[i]);
 }
 
 static void test_calls_and_returns(void **state)
 {
-	const uint64_t top = 8 * STACK;
+	const uint64_t top = KERNEL + 8 * STACK;
 
 	(void)state;
 	assert_callers(0, 0, NULL);
@@ -58,7 +59,7 @@ static void test_calls_and_returns(void **state)
 /* A function that ends without a return, and another task on the same stack */
 static void test_what_is_over(void **state)
 {
-	const uint64_t top = 8 * STACK;
+	const uint64_t top = KERNEL + 8 * STACK;
 
 	(void)state;
 	vpmu_called(k, 0, top - 8, 1);
@@ -73,7 +74,7 @@ static void test_what_is_over(void **state)
 /* The return address has been copied to a lower place. */
 static void test_moved(void **state)
 {
-	const uint64_t top = 8 * STACK;
+	const uint64_t top = KERNEL + 8 * STACK;
 
 	(void)state;
 	vpmu_called(k, 0, top - 8, 1);
@@ -102,13 +103,58 @@ static void test_too_deep(void **state)
 
 	(void)state;
 	for (i = 0; i < 100; i++)
-		vpmu_called(k, 0, 9 * STACK - 8 - 8 * i, i);
-	assert_int_equal(vpmu_callers(k, 0, to, 100), 64);
+		vpmu_called(k, 0, KERNEL + 9 * STACK - 8 - 8 * i, i);
+	assert_int_equal(vpmu_callers(k, 0, true, to, 100), 64);
 	assert_int_equal(to[0], 99);
 	assert_int_equal(to[63], 36);
-	assert_int_equal(vpmu_callers(k, 0, to, 3), 3);
+	assert_int_equal(vpmu_callers(k, 0, true, to, 3), 3);
 	vpmu_callers_reset(k);
-	assert_int_equal(vpmu_callers(k, 0, to, 100), 0);
+	assert_int_equal(vpmu_callers(k, 0, true, to, 100), 0);
+}
+
+static void assert_user_callers(unsigned int cpu, unsigned int n, const uint64_t *want)
+{
+	uint64_t to[16];
+	unsigned int i;
+
+	assert_int_equal(vpmu_callers(k, cpu, false, to, 16), n);
+	for (i = 0; i < n; i++)
+		assert_int_equal(to[i], want[i]);
+}
+
+/* A stack of user space is its context's, wherever it lies, and on whatever CPU. */
+static void test_user_stacks(void **state)
+{
+	const uint64_t top = 8 * STACK;
+
+	(void)state;
+	assert_user_callers(0, 0, NULL);
+	vpmu_callers_context(k, 0, 7);
+	assert_user_callers(0, 0, NULL);
+	vpmu_called(k, 0, top + 5 * STACK, 1);
+	vpmu_called(k, 0, top - 5 * STACK, 2);
+	vpmu_called(k, 0, KERNEL + top - 8, 3);
+	assert_user_callers(0, 2, (uint64_t[]){ 2, 1 });
+	assert_callers(0, 1, (uint64_t[]){ 3 });
+	/* another program with a stack at the same place */
+	vpmu_callers_context(k, 0, 8);
+	assert_user_callers(0, 0, NULL);
+	vpmu_called(k, 0, top + 6 * STACK, 4);
+	assert_user_callers(0, 1, (uint64_t[]){ 4 });
+	/* elsewhere again, and known before it calls or returns */
+	vpmu_callers_context(k, 1, 7);
+	assert_user_callers(1, 2, (uint64_t[]){ 2, 1 });
+	vpmu_returned(k, 1, top - 5 * STACK);
+	assert_user_callers(1, 1, (uint64_t[]){ 1 });
+	/* the kernel's ways are its own: no return of a program moves an address */
+	vpmu_returned(k, 0, top);
+	vpmu_resumed(k, 0, 3);
+	assert_callers(0, 1, (uint64_t[]){ 3 });
+	vpmu_callers_reset(k);
+	assert_user_callers(0, 0, NULL);
+	vpmu_called(k, 0, top, 5);
+	vpmu_callers_context(k, 2, 8);
+	assert_user_callers(2, 1, (uint64_t[]){ 5 });
 }
 
 /* Tasks that wander from CPU to CPU, with the stack as memory has it */
@@ -122,7 +168,7 @@ static struct {
 
 static uint64_t bottom(unsigned int t)
 {
-	return (100 + 3 * t) * STACK;
+	return KERNEL + (100 + 3 * t) * STACK;
 }
 
 /* Return: did it call or return? */
@@ -177,6 +223,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_moved, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_deep, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_user_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_against_memory, setup, teardown),
 	};
 

@@ -354,17 +354,23 @@ static void stack_access(uint64_t ip, const void *bytes, size_t size, uint64_t s
 		tb.insns[0].then(3, info, sp, tb.insns[0].then_data);
 }
 
-/* Calls and returns of the kernel are followed, those of programs are not. */
+/* Calls and returns are followed, those of programs where samples are taken. */
 static void test_callers(void **state)
 {
 	const uint64_t (*of)[VPMU_CALLERS] = (void *)record_of(CPUS, 0);
-	const uint64_t sp = 0x10ff8;
+	const uint64_t sp = KERNEL + 0x10ff8, user_sp = 0x10ff8;
 	struct qemu_plugin_tb tb;
 
 	(void)state;
 	of += 3 * RING;
+	count(3, 2, VPMU_LOADS, BOTH, 0);
+	stack_access(USER, "\xe8\0\0\0\0", 5, user_sp + 8, STORE | 3);
 	count(3, 2, VPMU_LOADS, BOTH | VPMU_SAMPLE, 1);
-	stack_access(USER, "\xe8\0\0\0\0", 5, sp, STORE | 3);
+	stack_access(USER, "\xe8\0\0\0\0", 5, user_sp, STORE | 3);
+	/* an interrupt at a call */
+	tb = block_of(USER, 1, "\xe8\0\0\0\0", 5);
+	tb.exec(3, tb.data);
+	tb.insns[0].then(3, STORE | 3, sp + 16, tb.insns[0].then_data);
 	stack_access(KERNEL, "\xe8\0\0\0\0", 5, sp, STORE | 3);
 	/* through a register, and through memory, which is read first */
 	stack_access(KERNEL + 16, "\x41\xff\xd3", 3, sp - 8, STORE | 3);
@@ -386,7 +392,11 @@ static void test_callers(void **state)
 	assert_int_equal(of[1][0], KERNEL + 34);
 	assert_int_equal(of[1][1], KERNEL + 19);
 	assert_int_equal(of[1][2], KERNEL + 5);
+	assert_int_equal(record_of(3, 1)->user_callers, 1);
+	assert_int_equal(of[1][3], USER + 5);
 	assert_int_equal(record_of(3, 2)->callers, 0);
+	assert_int_equal(record_of(3, 2)->user_callers, 1);
+	assert_int_equal(of[2][0], USER + 5);
 	assert_int_equal(record_of(3, 4)->callers, 2);
 	assert_int_equal(of[4][0], KERNEL + 19);
 }

@@ -189,7 +189,8 @@ struct vpmu_unit {
  * @source: enum vpmu_source
  * @counter: the counter that overflowed
  * @flags: VPMU_RECORD_STORE and so on
- * @callers: how many are known, of a sample in the kernel
+ * @callers: how many are known in the kernel, of a sample in the kernel
+ * @user_callers: how many in user mode follow them
  * @reserved: 0
  */
 struct vpmu_record {
@@ -204,7 +205,8 @@ struct vpmu_record {
 	__u8 counter;
 	__u32 flags;
 	__u32 callers;
-	__u32 reserved[3];
+	__u32 user_callers;
+	__u32 reserved[2];
 };
 
 /*
