@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pollution: does prefetching hide more misses than it causes?
+ * Pollution: misses that prefetching causes
  *
  *	most recent                                           least recent
  *	+--------------------------------------+-------------+
@@ -19,15 +19,9 @@
  * would have been none. A page that left, came back and left again counts twice, as it does there,
  * so what is told is rather too little.
  *
- * A fetched page that is used is a miss less. If it had left so recently itself, it would not
- * have been one: then it counts on either side. A page that leaves unused was read for nothing,
- * which is an eighth of a miss.
- *
- * From time to time there is a verdict. If hits are not a quarter more than what they cost, the
- * part of memory for unused pages is halved, and at last nothing is fetched. After as many misses
- * as memory has pages a small part is tried again, and after a trial in vain the next is twice as
- * far. If hits are more, the part is doubled. A guess that is right soon leaves few pages
- * unused, and few misses to blame it for.
+ * While no fetched page is unused, memory is what it would be without prefetching, and what leaves
+ * then would have left. So these departures are not told apart, and a program for which nothing is
+ * fetched costs nothing.
  *
  * The last departures are kept in a table of fixed size. With more pages unused than half of it,
  * one page in 2^shift is watched, and stands for that many.
@@ -40,21 +34,14 @@
 
 #define POLLUTION_KEPT		(MMPATH_POLLUTION_SETS * MMPATH_POLLUTION_WAYS)
 #define POLLUTION_MAX_SHIFT	20
-#define POLLUTION_WINDOW	256U	/* hits and costs to judge by, of pages watched */
-#define POLLUTION_WASTE		8U	/* pages read for nothing cost as much as a miss */
-#define POLLUTION_MARGIN	4U	/* hits must be more by one in so many */
-#define POLLUTION_MOST		10U
-#define POLLUTION_LEAST		2U
-#define POLLUTION_NAPS		6U	/* the longest pause is 2^6 times as long */
 
 /**
  * mmpath_pollution_init() - initialize
- * @p: what prefetching does, not known yet
+ * @p: what prefetching does
  */
 void mmpath_pollution_init(struct mmpath_pollution *p)
 {
 	memset(p, 0, sizeof(*p));
-	p->percent = POLLUTION_MOST;
 }
 
 /* The first bits of a hash choose the set, and the next ones whether the page is watched. */
@@ -121,42 +108,8 @@ static unsigned int pollution_back(struct mmpath_pollution *p, u64 page)
 	if (!left)
 		return 0;
 	left->name = 0;
-	early = p->clock - left->at < p->unused;
-	p->caused += early << p->shift;
+	early = p->clock - left->at < min(p->unused, p->clock - p->since);
 	return early << p->shift;
-}
-
-static void pollution_window(struct mmpath_pollution *p)
-{
-	p->hits = 0;
-	p->caused = 0;
-	p->wasted = 0;
-}
-
-/* Fetch less, or nothing for a while. */
-static void pollution_shrink(struct mmpath_pollution *p, unsigned long memory)
-{
-	p->percent /= 2;
-	if (p->percent >= POLLUTION_LEAST)
-		return;
-	p->percent = 0;
-	p->asleep = clamp_t(u64, (u64)memory << p->naps, 1, U32_MAX);
-	p->naps = min(p->naps + 1U, POLLUTION_NAPS);
-}
-
-static void pollution_judge(struct mmpath_pollution *p, unsigned long memory)
-{
-	u32 cost = p->caused + p->wasted / POLLUTION_WASTE;
-
-	if (p->asleep || p->hits + cost < POLLUTION_WINDOW << p->shift)
-		return;
-	if (p->hits > cost + cost / POLLUTION_MARGIN) {
-		p->percent = min(p->percent * 2U, POLLUTION_MOST);
-		p->naps = 0;
-	} else {
-		pollution_shrink(p, memory);
-	}
-	pollution_window(p);
 }
 
 /**
@@ -169,6 +122,8 @@ void mmpath_pollution_left(struct mmpath_pollution *p, u64 page)
 	u64 hash = pollution_hash(page);
 	struct mmpath_departure *left;
 
+	if (!p->unused)
+		return;
 	p->clock++;
 	if (!pollution_watches(p, hash))
 		return;
@@ -178,13 +133,13 @@ void mmpath_pollution_left(struct mmpath_pollution *p, u64 page)
 }
 
 /**
- * mmpath_pollution_wasted() - note that a fetched page leaves memory, which was not used
+ * mmpath_pollution_settled() - note that a fetched page is used, or leaves memory unused
  * @p: what prefetching does
  */
-void mmpath_pollution_wasted(struct mmpath_pollution *p)
+void mmpath_pollution_settled(struct mmpath_pollution *p)
 {
-	p->unused -= !!p->unused;
-	p->wasted++;
+	if (p->unused && !--p->unused)
+		p->since = p->clock;
 }
 
 /**
@@ -203,33 +158,13 @@ void mmpath_pollution_fetched(struct mmpath_pollution *p, u64 page)
 }
 
 /**
- * mmpath_pollution_hit() - note the first use of a fetched page
- * @p: what prefetching does
- * @memory: pages in memory
- */
-void mmpath_pollution_hit(struct mmpath_pollution *p, unsigned long memory)
-{
-	p->unused -= !!p->unused;
-	p->hits++;
-	pollution_judge(p, memory);
-}
-
-/**
  * mmpath_pollution_missed() - note a miss
  * @p: what prefetching does
  * @page: the page
- * @memory: pages in memory
  *
  * Return: the number of misses that prefetching has caused, by this one: mostly 0.
  */
-unsigned int mmpath_pollution_missed(struct mmpath_pollution *p, u64 page, unsigned long memory)
+unsigned int mmpath_pollution_missed(struct mmpath_pollution *p, u64 page)
 {
-	unsigned int caused = pollution_back(p, page);
-
-	if (p->asleep && !--p->asleep) {
-		p->percent = POLLUTION_LEAST;
-		pollution_window(p);
-	}
-	pollution_judge(p, memory);
-	return caused;
+	return pollution_back(p, page);
 }

@@ -81,7 +81,7 @@ const char * const mmpath_prefetch_names[NR_MMPATH_PREFETCHES] = {
  * @stat: what is counted, see mmpath_prefetch_stat_names
  * @rcu: for foresights that end; kfree_rcu() wants it in the first page
  * @lock: protects @pollution
- * @pollution: whether all of that hides more misses than it causes, in swap
+ * @pollution: which misses all of that causes, in swap
  */
 struct mmpath_prefetcher {
 	refcount_t ref;
@@ -204,10 +204,10 @@ void __mmpath_swap_left(struct folio *folio, swp_entry_t entry, bool evicted)
 		return;
 	rcu_read_lock();
 	p = mmpath_prefetcher_near(folio_memcg(folio));
-	if (p) {
+	if (p && READ_ONCE(p->pollution.unused)) {
 		spin_lock_irqsave(&p->lock, flags);
 		if (unused)
-			mmpath_pollution_wasted(&p->pollution);
+			mmpath_pollution_settled(&p->pollution);
 		for (i = 0; !unused && i < folio_nr_pages(folio); i++)
 			mmpath_pollution_left(&p->pollution, mmpath_slot(entry) + i);
 		spin_unlock_irqrestore(&p->lock, flags);
@@ -224,24 +224,24 @@ static void mmpath_pollution_note_fetch(struct mmpath_prefetcher *p, swp_entry_t
 	spin_unlock_irqrestore(&p->lock, flags);
 }
 
-static void mmpath_pollution_note_hit(struct mmpath_prefetcher *p, struct mem_cgroup *memcg)
+static void mmpath_pollution_note_hit(struct mmpath_prefetcher *p)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&p->lock, flags);
-	mmpath_pollution_hit(&p->pollution, page_counter_read(&memcg->memory));
+	mmpath_pollution_settled(&p->pollution);
 	spin_unlock_irqrestore(&p->lock, flags);
 }
 
-static void mmpath_pollution_note_miss(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
-				       swp_entry_t entry)
+static void mmpath_pollution_note_miss(struct mmpath_prefetcher *p, swp_entry_t entry)
 {
 	unsigned long flags;
 	unsigned int caused;
 
+	if (!READ_ONCE(p->pollution.unused))
+		return;
 	spin_lock_irqsave(&p->lock, flags);
-	caused = mmpath_pollution_missed(&p->pollution, mmpath_slot(entry),
-					 page_counter_read(&memcg->memory));
+	caused = mmpath_pollution_missed(&p->pollution, mmpath_slot(entry));
 	spin_unlock_irqrestore(&p->lock, flags);
 	mmpath_pf_count(p, MMPATH_PF_POLLUTION, caused);
 }
@@ -542,7 +542,6 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 		.arg = vma,
 	};
 	struct mmpath_foresight *s;
-	unsigned int percent;
 
 	batch->nr = 0;
 	batch->known = false;
@@ -572,10 +571,7 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 		goto out_unlock;
 	batch->around = false;
 	unsettled = atomic_long_read(&p->unsettled);
-	percent = s->f.pool_percent;
-	if (!file)
-		percent = min(percent, READ_ONCE(p->pollution.percent));
-	pool = in_memory * percent / 100;
+	pool = in_memory * s->f.pool_percent / 100;
 	e.room = pool - min(pool, unsettled);
 	unsettled = s->f.nr_unsettled;
 	wrong = s->f.wrong;
@@ -643,7 +639,7 @@ static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempo
 			swap_read_folio(folio, NULL);
 			mmpath_pf_count(p, MMPATH_PF_ONDEMAND, waits);
 			if (waits)
-				mmpath_pollution_note_miss(p, memcg, entry);
+				mmpath_pollution_note_miss(p, entry);
 			mmpath_prefetch(p, memcg, vma, address, true,
 					waits && !vma_is_shmem(vma));
 		}
@@ -694,7 +690,7 @@ void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct
 		late = !folio_test_uptodate(folio);
 		mmpath_pf_count(p, MMPATH_PF_HIT, 1);
 		mmpath_pf_count(p, MMPATH_PF_LATE, late);
-		mmpath_pollution_note_hit(p, memcg);
+		mmpath_pollution_note_hit(p);
 		mmpath_prefetch(p, memcg, vma, address, false, late && !vma_is_shmem(vma));
 		mmpath_prefetcher_put(p);
 	}
