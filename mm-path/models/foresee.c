@@ -22,9 +22,10 @@
  * also begins the next batch. So a stream never waits.
  *
  * The graph is the dear one: it needs memory for each page that is missed, and that memory is
- * taken from the program. So it begins with the first misses in a mapping, as many as an eighth
- * of its pages. If what it learns from these is right when they are missed again, it may grow.
- * If not, it sleeps, longer each time. A graph that sleeps in all mappings is forgotten.
+ * taken from the program. So it begins with the first misses in a mapping, as many as one in 16
+ * of its pages. If what it learns from these is right when they are missed again, and more often
+ * than space is, it may grow. If not, it sleeps, longer each time. A graph that sleeps in all
+ * mappings is forgotten.
  *
  * Pages that were fetched and not used yet are limited to a part of memory, between 2 and 10 %,
  * by what became of the last 64 of them. A page that was not used soon counts as wrong.
@@ -48,13 +49,14 @@
 #define FORESEE_HOPELESS	30	/* ... if fewer of the near ones are right, per cent */
 #define FORESEE_TRIED_MOST	128	/* then older ones count half */
 #define FORESEE_SPACE_BONUS	5	/* it costs less than the graph */
+#define FORESEE_GRAPH_LEAD	25	/* over space, for nodes of all pages; tests differ by 10 */
 #define FORESEE_BACK		(-3)	/* steps from here to -1 mean the direction down */
 
 #define FORESEE_NODES_LEAST	2048U
 #define FORESEE_EVENT_NODES	2U	/* that an event may add: that of the page, and a stack */
 #define FORESEE_IDLE		512U	/* events without the graph, until it may be forgotten */
 #define FORESEE_ROUNDS		3	/* through all pages, for which the graph is awake */
-#define FORESEE_TRIAL		8	/* not proven, a graph has a page in so many */
+#define FORESEE_TRIAL		16	/* not proven, a graph has a page in so many */
 #define FORESEE_NAPS		4	/* the longest nap is 2^4 times as long */
 
 #define FORESEE_MARKS_BYTES	(MMPATH_FORESEE_MARKS * sizeof(struct mmpath_foresee_mark))
@@ -363,6 +365,22 @@ static unsigned int foresee_worth(const struct mmpath_foresee_tests *t, int by)
 	return near + min(near, far) / 2 + (by == MMPATH_FORESEE_SPACE) * FORESEE_SPACE_BONUS;
 }
 
+/*
+ * Is the graph what would be chosen here? Where space is right as often, nodes for all pages are of
+ * no use, and their memory is missed by the program.
+ */
+static bool foresee_graph_pays(const struct mmpath_foresee *f,
+			       const struct mmpath_foresee_region *r)
+{
+	const struct mmpath_foresee_tests *graph = &r->tests[MMPATH_FORESEE_PPG];
+	const struct mmpath_foresee_tests *space = foresee_judge(f, r, MMPATH_FORESEE_SPACE);
+
+	if (f->mode != MMPATH_PREFETCH_AUTO || !foresee_depth(space))
+		return foresee_depth(graph);
+	return foresee_depth(graph) && foresee_worth(graph, MMPATH_FORESEE_PPG) >=
+	       foresee_worth(space, MMPATH_FORESEE_SPACE) + FORESEE_GRAPH_LEAD;
+}
+
 /* Pages of the program, by half the nodes that it may have */
 static u32 foresee_pages(const struct mmpath_foresee *f)
 {
@@ -408,7 +426,7 @@ static bool foresee_graph_awake(struct mmpath_foresee *f, struct mmpath_foresee_
 	}
 	if (++r->awake < FORESEE_ROUNDS * foresee_pages(f) && !foresee_graph_is_hopeless(t))
 		return true;
-	if (foresee_depth(t)) {
+	if (foresee_graph_pays(f, r)) {
 		r->naps = 0;
 	} else {
 		r->asleep = r->awake << r->naps;
@@ -425,7 +443,7 @@ static u32 foresee_node(struct mmpath_foresee *f, struct mmpath_foresee_region *
 {
 	u32 place = mmpath_ppg_find(&f->graph, e->page);
 
-	if (place || (!foresee_depth(&r->tests[MMPATH_FORESEE_PPG]) &&
+	if (place || (!foresee_graph_pays(f, r) &&
 		      r->nodes >= min_t(u64, e->nr, foresee_pages(f)) / FORESEE_TRIAL))
 		return place;
 	place = mmpath_ppg_get(&f->graph, e->page);

@@ -781,7 +781,7 @@ static void test_prefetchers(void **state)
 	check_hidden(&t, "cluster", 870, 876);
 	check_hidden(&t, "leap", 887, 890);
 	check_hidden(&t, "space", 990, 1000);
-	/* the graph learns an eighth of the pages in the first round, and the others in the second */
+	/* the graph learns one in 16 of the pages in the first round, and the others in the second */
 	check_hidden(&t, "ppg", 800, 820);
 	check_hidden(&t, "auto", 990, 1000);
 	check_hidden(&t, "oracle", 999, 1000);

@@ -250,6 +250,32 @@ static void test_random(void **state)
 	sim_end(&s);
 }
 
+/* Where space is right as often as the graph, the program does not pay for one of all pages. */
+static void test_either(void **state)
+{
+	enum { RUN = 6 };
+	u64 order[PAGES / RUN], i, k;
+	struct rng rng = { 45 };
+	struct swap_sim s;
+	int n;
+
+	(void)state;
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_AUTO);
+	for (i = 0; i < PAGES / RUN; i++)
+		order[i] = i * RUN;
+	for (n = 0; n < 10; n++) {
+		shuffle(order, PAGES / RUN, &rng);
+		for (i = 0; i < PAGES / RUN; i++)
+			for (k = 0; k < RUN; k++)
+				sim_touch(&s, order[i] + k);
+	}
+	report(&s, "short scans in any order, auto");
+	print_message("# short scans in any order, auto: %u nodes\n", s.f.graph.nr_nodes);
+	assert_in_range(sim_hidden(&s), 50, 100);
+	assert_in_range(s.f.graph.nr_nodes, 1, PAGES / 16 + 1);
+	sim_end(&s);
+}
+
 /* A scan is noticed after a long time without order, and the other way round. */
 static void test_change(void **state)
 {
@@ -406,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_graph),
 		cmocka_unit_test(test_auto),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_either),
 		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_turns),
