@@ -22,7 +22,8 @@
 
 /* A shMap of 20 lines then has 5 samples of each: few are taken for chance. */
 #define GROUP_SAMPLES	100U	/* for each thread that takes lines, to end a round */
-#define GROUP_TICKS	32U	/* rounds after which too few samples are dropped */
+#define GROUP_LOOKS	2U	/* the first one may have seen a part of the threads */
+#define GROUP_TICKS	32U	/* looks after which too few samples are dropped */
 #define GROUP_REST	4U	/* rounds after the first trial in vain; then twice as many */
 #define GROUP_REST_SHIFT	6U
 
@@ -334,7 +335,7 @@ static bool group_is_ready(const struct taskcluster_group *g)
 	return nr && g->samples >= nr * GROUP_SAMPLES;
 }
 
-/* A round in which @g was sampled. Return whether it needs more samples. */
+/* A look at @g, which was sampled. Return whether it needs more samples. */
 static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 {
 	g->ticks++;
@@ -345,7 +346,7 @@ static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 	g->now = div64_u64(g->samples * period * NSEC_PER_SEC, g->ran_ns);
 	if (g->trial)
 		group_judge(g);
-	if (!g->rest && group_is_ready(g))
+	if (!g->rest && g->ticks >= GROUP_LOOKS && group_is_ready(g))
 		group_cluster(g);
 	else if (!g->rest && g->ticks < GROUP_TICKS)
 		return true;

@@ -117,7 +117,7 @@ struct taskcluster_asker {
  * @filter: lines that they are watched on
  * @samples: since the filter was reset
  * @ran_ns: CPU time of @threads in this time
- * @ticks: rounds in this time
+ * @ticks: looks in this time
  * @before: remote accesses in a second of CPU time when the threads were placed
  * @now: and in the last round
  * @found: clusters were looked for in this round

@@ -115,6 +115,7 @@ struct shared {
 	struct board board[BOARDS];
 	pid_t tid[THREADS];
 	volatile bool stop, wrong;
+	int step;			/* of the threads that run; 0: all do */
 	/* for threads that do something else once they have homes */
 	volatile bool settled;
 	volatile int away;		/* a CPU of the chip that is not thread 0's */
@@ -286,6 +287,14 @@ static bool found(void)
 	return true;
 }
 
+/* The same of threads 0 and 2, where no others run */
+static bool pair_found(void)
+{
+	struct place a = place_of(shared->tid[0]), b = place_of(shared->tid[2]);
+
+	return a.cluster && a.cluster == b.cluster && a.chip >= 0 && a.chip == b.chip;
+}
+
 /* A user who opens the file is shown no thread of root's, though root reads it. */
 static bool is_private(void)
 {
@@ -309,18 +318,18 @@ static bool is_private(void)
  */
 static void part(void)
 {
+	int i, k, step = shared->step ?: 1;
 	char mode[16];
-	int i, k;
 
 	snprintf(mode, sizeof(mode), "%s", get(CGROUP "/cpu.cluster"));
-	for (i = 0; i < THREADS; i++) {
+	for (i = 0; i < THREADS; i += step) {
 		for (k = 0; k < POLLS && !shared->tid[i]; k++)
 			usleep(20000);
 		stay_on(shared->tid[i], i);
 	}
 	put(CGROUP "/cpu.cluster", "none");
 	put(CGROUP "/cpu.cluster", mode);
-	for (i = 0; i < THREADS; i++)
+	for (i = 0; i < THREADS; i += step)
 		go_anywhere(shared->tid[i]);
 }
 
@@ -329,7 +338,7 @@ static bool happens(bool (*what)(void))
 	int i;
 
 	for (i = 0; i < POLLS; i++) {
-		if (what == found && i % PART == 0)
+		if ((what == found || what == pair_found) && i % PART == 0)
 			part();
 		if (what())
 			return true;
@@ -895,6 +904,27 @@ static bool test_first(void)
 	return ended(pid) && gives(0, SYS "round_ms", "50") && good;
 }
 
+/* Threads 0 and 2, which share a board and begin on different chips, and no other one */
+static void run_pair(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, play_thread, (void *)0L);
+	play(2);
+	pthread_join(thread, NULL);
+}
+
+/* A line that both take is one that all take, and still tells that they share. */
+static bool test_pair(void)
+{
+	bool good = gives(0, SYS "arm_rate", "20000") && switched_on();
+	pid_t pid = begin(run_pair);
+
+	shared->step = 2;
+	good &= happens(pair_found);
+	return ended(pid) && good;
+}
+
 static const struct {
 	const char *name;
 	bool (*run)(void);
@@ -916,6 +946,7 @@ static const struct {
 	{ "places that do not help are given up", test_in_vain },
 	{ "what is rare is counted, not sampled", test_armed },
 	{ "the first samples are used", test_first },
+	{ "two threads that share, and no other one", test_pair },
 };
 
 static bool set_up(void)

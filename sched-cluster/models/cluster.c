@@ -4,7 +4,7 @@
  *
  * The similarity of two threads is the dot product of their shMaps: large if both often take
  * the same lines from other chips. Counts below 3 are chance. A line that more than half of all
- * threads take is shared by everybody and tells nothing.
+ * threads take is shared by everybody and tells nothing, but two threads are not everybody.
  *
  * Algorithm 1 goes over the threads once and puts each into the first cluster whose
  * representative it resembles. It depends on the order, so threads with the most samples come
@@ -14,6 +14,7 @@
  * Threads that share on one chip take nothing from other chips. So a thread that was found in no
  * cluster stays in the one that it was in: silence is what a good placement sounds like.
  */
+#include <linux/minmax.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 
@@ -24,17 +25,17 @@ static bool cluster_counts(const struct taskcluster_thread *t, u32 i)
 	return t->count[i] >= TASKCLUSTER_NOISE;
 }
 
-/* Drop counts that are chance, and lines that more than half of @total threads take. */
+/* Drop counts that are chance, and lines that everybody takes. */
 static void cluster_clean(struct taskcluster_thread **t, u32 nr, u32 total)
 {
-	u32 i, j, takers;
+	u32 i, j, takers, few = max(total / 2, 2U);
 
 	for (i = 0; i < TASKCLUSTER_LINES; i++) {
 		takers = 0;
 		for (j = 0; j < nr; j++)
 			takers += cluster_counts(t[j], i);
 		for (j = 0; j < nr; j++)
-			if (takers * 2ULL > total || !cluster_counts(t[j], i))
+			if (takers > few || !cluster_counts(t[j], i))
 				t[j]->count[i] = 0;
 	}
 }

@@ -148,6 +148,22 @@ static void test_noise(void **state)
 	(void)state;
 }
 
+/* Two threads that take the same lines share them, though they are all that there are. */
+static void test_pair(void **state)
+{
+	static struct fixture f;
+
+	start(&f, 2);
+	play(&f, 1, 10);
+	assert_same(round_of(&f, 2), 1);
+	assert_true(f.thread[0].name && f.thread[0].name == f.thread[1].name);
+	start(&f, 3);
+	play(&f, 1, 10);
+	/* three of three are everybody */
+	assert_same(round_of(&f, 3), 0);
+	(void)state;
+}
+
 /* A line that more than half of the threads take does not tie them together. */
 static void test_global(void **state)
 {
@@ -469,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_rand_index),
 		cmocka_unit_test(test_boards),
 		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_pair),
 		cmocka_unit_test(test_global),
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_alone),
