@@ -45,7 +45,7 @@ static u64 naive_similarity(const struct state *s, u32 a, u32 b)
 		y = s->count[b][line];
 		for (i = 0, takers = 0; i < s->nr; i++)
 			takers += s->count[i][line] > 2;
-		if (x > 2 && y > 2 && 2 * takers <= s->total)
+		if (x > 2 && y > 2 && (takers <= 2 || 2 * takers <= s->total))
 			sum += (x > 255 ? 255 : x) * (y > 255 ? 255 : y);
 	}
 	return sum;
