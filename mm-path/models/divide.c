@@ -530,6 +530,31 @@ static u64 divide_takers_misses(struct mmpath_share *const *shares, unsigned int
 	return sum;
 }
 
+/*
+ * Does the plan bring rates closer by enough? A large share may have nearly the same rate with any
+ * number of steps, while a small one pays for them.
+ */
+static bool divide_is_fairer(struct mmpath_share *const *shares, unsigned int nr, u64 highest)
+{
+	u64 most_is = 0, most_then = 0, least_is = U64_MAX, least_then = U64_MAX, is, then;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		is = divide_fair_rate(shares[i], shares[i]->steps);
+		then = divide_fair_rate(shares[i], shares[i]->plan);
+		if (shares[i]->plan > shares[i]->steps) {
+			most_is = max(most_is, is);
+			most_then = max(most_then, then);
+		} else if (shares[i]->plan < shares[i]->steps) {
+			least_is = min(least_is, is);
+			least_then = min(least_then, then);
+		}
+	}
+	/* two rates change, so twice the usual change is asked */
+	return (most_is - most_then) + (least_then - least_is) >
+	       highest >> (DIVIDE_GAIN_SHIFT - 1);
+}
+
 static bool divide_is_worth(struct mmpath_share *const *shares, unsigned int nr,
 			    enum mmpath_balance mode)
 {
@@ -538,7 +563,7 @@ static bool divide_is_worth(struct mmpath_share *const *shares, unsigned int nr,
 	if (mode == MMPATH_BALANCE_FAIR) {
 		is = divide_highest_rate(shares, nr, divide_steps_of);
 		then = divide_highest_rate(shares, nr, divide_plan_of);
-		return is > then + (is >> DIVIDE_GAIN_SHIFT);
+		return is > then + (is >> DIVIDE_GAIN_SHIFT) || divide_is_fairer(shares, nr, is);
 	}
 	return is > then + DIVIDE_LEAST_GAIN * 100 &&
 	       is > then + (divide_takers_misses(shares, nr) >> DIVIDE_GAIN_SHIFT);

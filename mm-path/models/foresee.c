@@ -22,7 +22,7 @@
  * also begins the next batch. So a stream never waits.
  *
  * The graph is the dear one: it needs memory for each page that is missed, and that memory is
- * taken from the program. So it begins with the first misses in a mapping, as many as one in 16
+ * taken from the program. So it begins with some of the misses in a mapping, as many as one in 16
  * of its pages. If what it learns from these is right when they are missed again, and more often
  * than space is, it may grow. If not, it sleeps, longer each time. A graph that sleeps in all
  * mappings is forgotten.
@@ -437,14 +437,26 @@ static bool foresee_graph_awake(struct mmpath_foresee *f, struct mmpath_foresee_
 	return true;
 }
 
+/*
+ * The most nodes of a mapping while the graph is on trial there. A quarter are of the first misses
+ * and the others of later ones: reclaim may keep the first pages of a program for a round, and
+ * pages that are not missed tell nothing.
+ */
+static u32 foresee_trial(const struct mmpath_foresee *f, const struct mmpath_foresee_region *r,
+			 const struct mmpath_foresee_event *e)
+{
+	u32 pages = min_t(u64, e->nr, foresee_pages(f));
+
+	return pages / FORESEE_TRIAL / (r->awake < pages / 4 ? 4 : 1);
+}
+
 /* Return the node of the page of an event. Some new ones are enough for tests of the graph. */
 static u32 foresee_node(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
 			const struct mmpath_foresee_event *e)
 {
 	u32 place = mmpath_ppg_find(&f->graph, e->page);
 
-	if (place || (!foresee_graph_pays(f, r) &&
-		      r->nodes >= min_t(u64, e->nr, foresee_pages(f)) / FORESEE_TRIAL))
+	if (place || (r->nodes >= foresee_trial(f, r, e) && !foresee_graph_pays(f, r)))
 		return place;
 	place = mmpath_ppg_get(&f->graph, e->page);
 	r->nodes += !!place;

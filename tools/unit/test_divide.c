@@ -255,6 +255,26 @@ static void test_noise(void **state)
 	assert_same(divide(&f, 8), 0);
 }
 
+/* The highest rate hardly falls, but the others are brought to it. */
+static void test_gap(void **state)
+{
+	struct fixture f;
+	u32 k;
+
+	(void)state;
+	fixture_init(&f, 2, 100, MMPATH_BALANCE_FAIR);
+	for (k = 0; k <= MMPATH_STEPS; k++) {
+		f.s[0].lambda[k] = 16000 - 20 * k;
+		f.s[1].lambda[k] = 16000 - 160 * min(k, 100U);
+	}
+	assert_same(divide(&f, 100), 38);
+	assert_same(f.s[0].steps, 88);
+	/* not for less than twice the usual change of a rate */
+	f.s[0].steps = 79;
+	f.s[1].steps = 21;
+	assert_same(divide(&f, 100), 0);
+}
+
 static void test_weights(void **state)
 {
 	struct fixture f;
@@ -503,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_moves),
 		cmocka_unit_test(test_hopeless),
 		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_sla),
 		cmocka_unit_test(test_bounds),

@@ -276,6 +276,32 @@ static void test_either(void **state)
 	sim_end(&s);
 }
 
+/* The first pages of an order are not missed in the round in which the graph could prove itself. */
+static void test_kept(void **state)
+{
+	struct rng rng = { 46 };
+	u64 order[PAGES], i;
+	struct swap_sim s;
+	int n;
+
+	(void)state;
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_AUTO);
+	for (i = 0; i < PAGES; i++)
+		order[i] = i;
+	shuffle(order, PAGES, &rng);
+	for (n = 0; n < 5; n++) {
+		if (n == 3) {
+			s.hits = 0;
+			s.misses = 0;
+		}
+		for (i = n == 2 ? PAGES / 4 : 0; i < PAGES; i++)
+			sim_touch(&s, order[i]);
+	}
+	report(&s, "chase whose first pages stay, auto");
+	assert_in_range(sim_hidden(&s), 75, 100);
+	sim_end(&s);
+}
+
 /* A scan is noticed after a long time without order, and the other way round. */
 static void test_change(void **state)
 {
@@ -433,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_auto),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_either),
+		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_turns),
