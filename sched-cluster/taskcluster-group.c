@@ -18,6 +18,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
+#include <trace/events/taskcluster.h>
 #include "taskcluster.h"
 
 /* A shMap of 20 lines then has 5 samples of each: few are taken for chance. */
@@ -267,33 +268,36 @@ static u32 group_total(const struct taskcluster_group *g)
 	return g->tgid ? max_t(u32, g->nr, get_nr_threads(t->task)) : g->nr;
 }
 
-/* Names of clusters with one thread are of no use. */
-static void group_drop_single(struct taskcluster_group *g, struct taskcluster_thread **t)
+/* Names of clusters with one thread are of no use. Returns the number of threads in others. */
+static u32 group_drop_single(struct taskcluster_group *g, struct taskcluster_thread **t)
 {
-	u32 i, k, nr;
+	u32 i, k, nr, clustered = 0;
 
 	for (i = 0; i < g->nr; i++) {
 		for (k = 0, nr = 0; k < g->nr && nr < 2; k++)
 			nr += t[k]->name == t[i]->name;
 		if (nr < 2)
 			t[i]->name = 0;
+		clustered += t[i]->name > 0;
 	}
+	return clustered;
 }
 
 static void group_find(struct taskcluster_group *g, struct taskcluster_thread **t,
 		       struct taskcluster_thread **rep, struct taskcluster_link *links, u32 *names)
 {
 	struct taskcluster_task *task;
-	u32 nr = 0, clusters;
+	u32 nr = 0, clusters, clustered;
 
 	list_for_each_entry(task, &g->threads, node)
 		t[nr++] = &task->model;
 	clusters = taskcluster_find(t, nr, group_total(g), TASKCLUSTER_THRESHOLD, rep);
 	taskcluster_last_name = taskcluster_name(t, nr, clusters, taskcluster_last_name, links,
 						 names);
-	group_drop_single(g, t);
+	clustered = group_drop_single(g, t);
 	g->asker->rounds++;
 	g->found = true;
+	trace_taskcluster_round(g->asker->id, g->tgid, nr, clustered, g->samples, g->now);
 }
 
 static void group_cluster(struct taskcluster_group *g)
@@ -314,8 +318,11 @@ static void group_cluster(struct taskcluster_group *g)
 /* Was it of use to place the threads? An eighth less is the least that counts. */
 static void group_judge(struct taskcluster_group *g)
 {
+	bool helps = g->now <= g->before - g->before / 8;
+
+	trace_taskcluster_judge(g->asker->id, g->tgid, g->before, g->now, !helps);
 	g->trial = false;
-	if (g->now <= g->before - g->before / 8) {
+	if (helps) {
 		g->failures = 0;
 		return;
 	}

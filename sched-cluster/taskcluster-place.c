@@ -17,6 +17,7 @@
  */
 #include <linux/mmu_context.h>
 #include <linux/slab.h>
+#include <trace/events/taskcluster.h>
 #include "../sched.h"
 #include "taskcluster.h"
 
@@ -302,6 +303,14 @@ static void places_add_group(struct taskcluster_group *g)
 	}
 }
 
+static void task_set_home(struct taskcluster_task *t, int home)
+{
+	if (t->home != home)
+		trace_taskcluster_home(t->group->asker->id, t->pid, t->model.name, t->home, home);
+	t->home = home;
+	WRITE_ONCE(t->task->taskcluster_home, home + 1);
+}
+
 /**
  * taskcluster_leave_home() - let the scheduler choose again
  * @t: a thread
@@ -310,8 +319,7 @@ static void places_add_group(struct taskcluster_group *g)
  */
 void taskcluster_leave_home(struct taskcluster_task *t)
 {
-	t->home = -1;
-	WRITE_ONCE(t->task->taskcluster_home, 0);
+	task_set_home(t, -1);
 }
 
 /**
@@ -361,8 +369,7 @@ static void task_settle(struct taskcluster_task *t, s32 chip)
 		g->before = g->now;
 		g->trial = true;
 	}
-	t->home = places.cpu[chip];
-	WRITE_ONCE(t->task->taskcluster_home, t->home + 1);
+	task_set_home(t, places.cpu[chip]);
 }
 
 static void places_settle(void)
@@ -386,6 +393,12 @@ static bool task_is_astray(const struct taskcluster_task *t)
 	       !cpus_share_cache(task_cpu(p), t->home);
 }
 
+static void task_moved(struct taskcluster_task *t, int from, int to)
+{
+	t->group->asker->moves++;
+	trace_taskcluster_move(t->group->asker->id, t->pid, from, to);
+}
+
 static bool task_swap(struct taskcluster_task *a, struct taskcluster_task *b)
 {
 	int cpu_a = task_cpu(a->task), cpu_b = task_cpu(b->task);
@@ -394,21 +407,21 @@ static bool task_swap(struct taskcluster_task *a, struct taskcluster_task *b)
 		return false;
 	if (migrate_swap(a->task, b->task, cpu_b, cpu_a))
 		return false;
-	a->group->asker->moves++;
-	b->group->asker->moves++;
+	task_moved(a, cpu_a, cpu_b);
+	task_moved(b, cpu_b, cpu_a);
 	return true;
 }
 
 static void task_move(struct taskcluster_task *t)
 {
 	enum taskcluster_stat why;
-	int cpu;
+	int from = task_cpu(t->task), cpu;
 
 	rcu_read_lock();
-	cpu = chip_select(t->task, t->home, task_cpu(t->task), &why);
+	cpu = chip_select(t->task, t->home, from, &why);
 	rcu_read_unlock();
 	if (cpu >= 0 && !migrate_task_to(t->task, cpu))
-		t->group->asker->moves++;
+		task_moved(t, from, cpu);
 }
 
 /* Swap those that want to go where the other one is, and move the others alone. */

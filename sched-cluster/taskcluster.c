@@ -20,6 +20,9 @@
 #include <linux/workqueue.h>
 #include "taskcluster.h"
 
+#define CREATE_TRACE_POINTS
+#include <trace/events/taskcluster.h>
+
 #define TASKCLUSTER_REAP_MS	10000U
 
 /* Protects all but rings and homes, see taskcluster.h */

@@ -28,6 +28,7 @@
 #define SYS	"/sys/kernel/taskcluster/"
 #define PMU	"/sys/bus/event_source/devices/vpmu/"
 #define CPU1	"/sys/devices/system/cpu/cpu1/online"
+#define TRACING	"/sys/kernel/tracing/"
 #define ROOT	"/tmp/taskcluster-cgroup"
 #define CGROUP	ROOT "/taskcluster"
 #define THREADS	4
@@ -841,6 +842,42 @@ static bool test_in_vain(void)
 	return ended(pid) && good;
 }
 
+/* Lines of the trace with @what */
+static long long traced(const char *what)
+{
+	FILE *f = fopen(TRACING "trace", "r");
+	char line[512];
+	long long nr = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		nr += !!strstr(line, what);
+	if (f)
+		fclose(f);
+	return nr;
+}
+
+/* The trace has all that is counted. Both begin anew with the mode. */
+static bool test_traced(void)
+{
+	bool good = gives(0, TRACING "events/taskcluster/enable", "1") && switched_on();
+	int fd = open(TRACING "trace", O_WRONLY | O_TRUNC);
+	pid_t pid = begin(run_contrary);
+
+	close(fd);
+	good &= fd >= 0 && happens(undone_twice);
+	good &= ended(pid) && happens(no_threads);
+	good &= gives(0, TRACING "events/taskcluster/enable", "0");
+	good &= traced("taskcluster_round:") == stat_of("rounds");
+	good &= traced("taskcluster_move:") == stat_of("moves");
+	good &= traced("undone=1") == stat_of("undone");
+	/* each of two places that were given up had a thread with a new home, which it left */
+	good &= traced("taskcluster_home:") >= 4;
+	ksft_print_msg("traced %lld rounds, %lld moves, %lld undone, %lld homes\n",
+		       traced("taskcluster_round:"), traced("taskcluster_move:"),
+		       traced("undone=1"), traced("taskcluster_home:"));
+	return good;
+}
+
 static bool is_armed(void)
 {
 	return !strcmp(get(SYS "state"), "armed");
@@ -944,6 +981,7 @@ static const struct {
 	{ "a chip gives threads away when it is full, not before", test_full },
 	{ "threads that are pinned stay", test_pinned },
 	{ "places that do not help are given up", test_in_vain },
+	{ "tracepoints tell of rounds, homes, moves, and what was given up", test_traced },
 	{ "what is rare is counted, not sampled", test_armed },
 	{ "the first samples are used", test_first },
 	{ "two threads that share, and no other one", test_pair },
