@@ -190,7 +190,7 @@ char *cgroup_read_or_die(const struct cgroup *cgroup, const char *file)
 }
 
 /* A file of logical counters, which the cpu controller has. */
-char *cgroup_read_counters(const struct cgroup *cgroup, const char *file)
+char *cgroup_read_cpu(const struct cgroup *cgroup, const char *file, const char *config)
 {
 	char *text = cgroup_read(cgroup, file);
 	int err = errno;
@@ -203,8 +203,8 @@ char *cgroup_read_counters(const struct cgroup *cgroup, const char *file)
 	if (err == ENOENT && !is_directory(cgroup->dir))
 		die(EX_NOINPUT, "cgroup %s is gone", cgroup->name);
 	if (err == ENOENT)
-		die(EX_UNAVAILABLE, "no %s in %s: switch the cpu controller on (+cpu in cgroup.subtree_control above it) in a kernel with CONFIG_HPC",
-		    file, cgroup->name);
+		die(EX_UNAVAILABLE, "no %s in %s: switch the cpu controller on (+cpu in cgroup.subtree_control above it) in a kernel with %s",
+		    file, cgroup->name, config);
 	die(exit_status_of(err), "%s of cgroup %s: %s", file, cgroup->name, strerror(err));
 }
 

@@ -100,7 +100,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 	if (argc - optind != 1)
 		die(EX_USAGE, "of which cgroup? pathctl counters CGROUP");
 	cgroup_find(&cgroup, argv[optind]);
-	text = cgroup_read_counters(&cgroup, file);
+	text = cgroup_read_cpu(&cgroup, file, "CONFIG_HPC");
 	if (json)
 		print_json(stdout, counters_json(text, &cgroup));
 	else

@@ -70,7 +70,7 @@ static void stalls_read(struct stalls *s, const struct cgroup *cgroup)
 	char *line, *rest;
 
 	memset(s, 0, sizeof(*s));
-	s->text = rest = cgroup_read_counters(cgroup, "cpu.stalls");
+	s->text = rest = cgroup_read_cpu(cgroup, "cpu.stalls", "CONFIG_HPC");
 	while ((line = strsep(&rest, "\n")))
 		take_line(s, line);
 }

@@ -33,6 +33,7 @@ _pathctl_options() {
 	metrics) echo --openmetrics --help ;;
 	stalls) echo --on --off --once --json --delay --help ;;
 	counters) echo --json --help ;;
+	clusters) echo --once --json --delay --help ;;
 	*) echo --help ;;
 	esac
 }
@@ -51,6 +52,12 @@ _pathctl_arguments() {
 	prefetch)
 		if [[ $COMP_CWORD -gt 2 ]]; then
 			printf '%s\n' none space ppg auto
+		else
+			_pathctl_cgroups
+		fi ;;
+	clusters)
+		if [[ $COMP_CWORD -gt 2 ]]; then
+			printf '%s\n' none process cgroup
 		else
 			_pathctl_cgroups
 		fi ;;

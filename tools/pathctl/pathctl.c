@@ -11,7 +11,7 @@
 static const struct command *const commands[] = {
 	&cmd_status, &cmd_on, &cmd_off, &cmd_driver, &cmd_track, &cmd_mrc,
 	&cmd_size, &cmd_regions, &cmd_top, &cmd_prefetch, &cmd_record, &cmd_replay, &cmd_metrics,
-	&cmd_stalls, &cmd_counters,
+	&cmd_stalls, &cmd_counters, &cmd_clusters,
 };
 
 static void print_help(void)

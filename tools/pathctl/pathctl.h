@@ -3,8 +3,8 @@
  * pathctl - the user's command of page access tracking.
  *
  * Everything it knows comes from text files: /sys/kernel/mm/path, the
- * memory.path.* files, cpu.stalls and cpu.counters of cgroups, and the views of /dev/mmpath, which look the
- * same. The layers, each using only those above:
+ * memory.path.* files, cpu.stalls, cpu.counters and cpu.cluster* of cgroups, and the views of
+ * /dev/mmpath, which look the same. The layers, each using only those above:
  *
  *   util.c		errors, files, numbers, the terminal
  *   table.c		"key value" lines, and tables with a header line
@@ -50,7 +50,7 @@ struct command {
 
 extern const struct command cmd_status, cmd_on, cmd_off, cmd_driver, cmd_track,
 	cmd_mrc, cmd_size, cmd_regions, cmd_top, cmd_prefetch, cmd_record, cmd_replay,
-	cmd_metrics, cmd_stalls, cmd_counters;
+	cmd_metrics, cmd_stalls, cmd_counters, cmd_clusters;
 
 /* util.c */
 void __noreturn __printf(2, 3) die(int status, const char *fmt, ...);
@@ -200,7 +200,7 @@ void cgroup_of_pid(struct cgroup *cgroup, const char *pid);
 void cgroup_free(struct cgroup *cgroup);
 char *cgroup_read(const struct cgroup *cgroup, const char *file);
 char *cgroup_read_or_die(const struct cgroup *cgroup, const char *file);
-char *cgroup_read_counters(const struct cgroup *cgroup, const char *file);
+char *cgroup_read_cpu(const struct cgroup *cgroup, const char *file, const char *config);
 int cgroup_write(const struct cgroup *cgroup, const char *file, const char *text);
 void __noreturn cgroup_die(const struct cgroup *cgroup, const char *file, int err);
 bool cgroup_u64(const struct cgroup *cgroup, const char *file, uint64_t *value);
