@@ -27,6 +27,7 @@
 #define GROUP_TICKS	32U	/* looks after which too few samples are dropped */
 #define GROUP_REST	4U	/* rounds after the first trial in vain; then twice as many */
 #define GROUP_REST_SHIFT	6U
+#define GROUP_TRIES	3U	/* more rounds of a trial, to move threads that could not be moved */
 
 static DEFINE_XARRAY(taskcluster_askers);	/* by id of the cgroup */
 static DEFINE_HASHTABLE(taskcluster_tasks, 10);
@@ -63,8 +64,8 @@ static void group_free(struct taskcluster_group *g)
 	kfree(g);
 }
 
-/* The cgroup that asks for @task: the nearest one above it with a mode */
-static struct taskcluster_asker *task_asker(struct task_struct *task)
+/* The cgroup that asks for @task: the nearest one above it with a mode. Under taskcluster_mutex. */
+struct taskcluster_asker *taskcluster_asker_of(struct task_struct *task)
 {
 	struct taskcluster_asker *asker = NULL;
 	struct cgroup *cgrp;
@@ -144,7 +145,7 @@ static bool asker_has_room(const struct taskcluster_asker *asker)
 static struct taskcluster_task *task_add(struct task_struct *task,
 					 const struct taskcluster_sample *s)
 {
-	struct taskcluster_asker *asker = task_asker(task);
+	struct taskcluster_asker *asker = taskcluster_asker_of(task);
 	struct taskcluster_group *g;
 	struct taskcluster_task *t;
 
@@ -237,7 +238,7 @@ static void group_begin(struct taskcluster_group *g)
 static bool task_has_left(const struct taskcluster_task *t)
 {
 	return READ_ONCE(t->task->flags) & PF_EXITING || t->task->pid != t->pid ||
-	       task_asker(t->task) != t->group->asker ||
+	       taskcluster_asker_of(t->task) != t->group->asker ||
 	       (t->group->tgid && t->task->tgid != t->group->tgid);
 }
 
@@ -315,11 +316,26 @@ static void group_cluster(struct taskcluster_group *g)
 	kvfree(t);
 }
 
+static bool group_is_astray(const struct taskcluster_group *g)
+{
+	const struct taskcluster_task *t;
+
+	list_for_each_entry(t, &g->threads, node)
+		if (taskcluster_is_astray(t))
+			return true;
+	return false;
+}
+
 /* Was it of use to place the threads? An eighth less is the least that counts. */
 static void group_judge(struct taskcluster_group *g)
 {
 	bool helps = g->now <= g->before - g->before / 8;
 
+	/* its chip may have been full for a moment */
+	if (!helps && g->tries < GROUP_TRIES && group_is_astray(g)) {
+		g->tries++;
+		return;
+	}
 	trace_taskcluster_judge(g->asker->id, g->tgid, g->before, g->now, !helps);
 	g->trial = false;
 	if (helps) {

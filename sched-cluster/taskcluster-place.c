@@ -3,7 +3,7 @@
  * Places: each cluster has a chip, and each of its threads a home, a CPU of that chip.
  *
  *	worker	taskcluster_place() -> homes -> threads that run elsewhere are moved, by swaps
- *		with threads that want to go the other way, where there are such
+ *		with threads that want to go the other way, or have no home, where there are such
  *	wakeup	an idle CPU of the chip, or the one with the least to do
  *	load balancing leaves the thread on its chip
  *
@@ -22,6 +22,8 @@
 #include "taskcluster.h"
 
 #define PLACE_MOVES	64U	/* in a round, at most */
+#define ROOM_LOOKS	32U	/* tasks of a CPU that are asked to make room, at most */
+#define MOVE_REST_SHIFT	6U	/* a thread that does not stay is moved after 2^6 rounds at the latest */
 
 DEFINE_STATIC_KEY_FALSE(taskcluster_placing);
 
@@ -50,10 +52,21 @@ static const struct cpumask *chip_span(int cpu)
 	return sd ? sched_domain_span(sd) : NULL;
 }
 
-/* Without the stop class: it moves tasks when load balancing asks it to, and is no load. */
+/*
+ * Without the stop class: it moves tasks when load balancing asks it to, and is no load. Nor is a
+ * worker that looks for a place or wakes somebody: it is about to sleep.
+ */
 static unsigned int cpu_running(struct rq *rq)
 {
-	return READ_ONCE(rq->nr_running) - sched_stop_runnable(rq);
+	bool worker = rcu_access_pointer(rq->curr) == current && current->flags & PF_WQ_WORKER;
+	int nr = READ_ONCE(rq->nr_running) - sched_stop_runnable(rq) - worker;
+
+	return max(nr, 0);
+}
+
+static bool cpu_is_free(int cpu)
+{
+	return available_idle_cpu(cpu) || !cpu_running(cpu_rq(cpu));
 }
 
 static struct chip_load chip_load_of(const struct cpumask *span)
@@ -116,10 +129,10 @@ static int chip_pick(struct task_struct *p, const struct cpumask *span, int prev
 
 	*idle = true;
 	if (cpumask_test_cpu(prev, span) && cpumask_test_cpu(prev, p->cpus_ptr) &&
-	    available_idle_cpu(prev))
+	    cpu_is_free(prev))
 		return prev;
 	for_each_cpu_and(cpu, span, p->cpus_ptr) {
-		if (available_idle_cpu(cpu))
+		if (cpu_is_free(cpu))
 			return cpu;
 		running = cpu_running(cpu_rq(cpu));
 		if (running < least || (running == least && cpu == prev)) {
@@ -305,8 +318,11 @@ static void places_add_group(struct taskcluster_group *g)
 
 static void task_set_home(struct taskcluster_task *t, int home)
 {
-	if (t->home != home)
+	if (t->home != home) {
 		trace_taskcluster_home(t->group->asker->id, t->pid, t->model.name, t->home, home);
+		t->moves = 0;
+		t->next_move = 0;
+	}
 	t->home = home;
 	WRITE_ONCE(t->task->taskcluster_home, home + 1);
 }
@@ -368,6 +384,7 @@ static void task_settle(struct taskcluster_task *t, s32 chip)
 	if (places_chip(was) != chip && g->found) {
 		g->before = g->now;
 		g->trial = true;
+		g->tries = 0;
 	}
 	task_set_home(t, places.cpu[chip]);
 }
@@ -385,7 +402,7 @@ static void places_settle(void)
 /* Moves */
 
 /* Does a thread wait for a CPU, or use one, on a chip that is not its home? */
-static bool task_is_astray(const struct taskcluster_task *t)
+bool taskcluster_is_astray(const struct taskcluster_task *t)
 {
 	const struct task_struct *p = t->task;
 
@@ -393,10 +410,20 @@ static bool task_is_astray(const struct taskcluster_task *t)
 	       !cpus_share_cache(task_cpu(p), t->home);
 }
 
+static void asker_moved(struct taskcluster_asker *asker, pid_t pid, int from, int to)
+{
+	asker->moves++;
+	trace_taskcluster_move(asker->id, pid, from, to);
+}
+
+/* Load balancing may have its reasons to take a thread away. So each time it is left there longer. */
 static void task_moved(struct taskcluster_task *t, int from, int to)
 {
-	t->group->asker->moves++;
-	trace_taskcluster_move(t->group->asker->id, t->pid, from, to);
+	u64 ms = READ_ONCE(taskcluster_config.round_ms);
+
+	t->moves++;
+	t->next_move = ktime_add_ms(ktime_get(), ms << min(t->moves, MOVE_REST_SHIFT));
+	asker_moved(t->group->asker, t->pid, from, to);
 }
 
 static bool task_swap(struct taskcluster_task *a, struct taskcluster_task *b)
@@ -412,14 +439,83 @@ static bool task_swap(struct taskcluster_task *a, struct taskcluster_task *b)
 	return true;
 }
 
+/* May @p, which is on the home of @t, go to @cpu instead? Its cgroup must be that of @t. */
+static bool task_makes_room(struct task_struct *p, const struct taskcluster_task *t, int cpu)
+{
+	return p->mm && !(p->flags & (PF_EXITING | PF_KTHREAD)) && !p->se.sched_delayed &&
+	       !READ_ONCE(p->taskcluster_home) && cpumask_test_cpu(cpu, p->cpus_ptr) &&
+	       taskcluster_asker_of(p) == t->group->asker;
+}
+
+/* A task on @cpu that makes room for @t and may go to @to, with a reference, or NULL */
+static struct task_struct *cpu_find_room(int cpu, const struct taskcluster_task *t, int to)
+{
+	struct task_struct *p, *found = NULL;
+	struct rq *rq = cpu_rq(cpu);
+	unsigned int left = ROOM_LOOKS;
+	struct rq_flags rf;
+
+	rq_lock_irqsave(rq, &rf);
+	list_for_each_entry(p, &rq->cfs_tasks, se.group_node) {
+		if (!left--)
+			break;
+		if (task_makes_room(p, t, to)) {
+			found = get_task_struct(p);
+			break;
+		}
+	}
+	rq_unlock_irqrestore(rq, &rf);
+	return found;
+}
+
+/* A task without a home that is on the home of @t, or NULL; its CPU in @cpu */
+static struct task_struct *task_find_room(const struct taskcluster_task *t, int from, int *cpu)
+{
+	struct task_struct *found = NULL;
+	const struct cpumask *span;
+
+	rcu_read_lock();
+	span = chip_span(t->home);
+	if (span)
+		for_each_cpu_and(*cpu, span, t->task->cpus_ptr) {
+			found = cpu_find_room(*cpu, t, from);
+			if (found)
+				break;
+		}
+	rcu_read_unlock();
+	return found;
+}
+
+/* Let @t change places with a task that has no home. */
+static bool task_take_place(struct taskcluster_task *t, int from)
+{
+	struct task_struct *p;
+	bool moved;
+	int cpu;
+
+	p = task_find_room(t, from, &cpu);
+	if (!p)
+		return false;
+	moved = !migrate_swap(t->task, p, cpu, from);
+	if (moved) {
+		task_moved(t, from, cpu);
+		asker_moved(t->group->asker, p->pid, cpu, from);
+	}
+	put_task_struct(p);
+	return moved;
+}
+
+/* To an idle CPU, or to one that another task leaves, or to the one with the least to do */
 static void task_move(struct taskcluster_task *t)
 {
-	enum taskcluster_stat why;
 	int from = task_cpu(t->task), cpu;
+	enum taskcluster_stat why;
 
 	rcu_read_lock();
 	cpu = chip_select(t->task, t->home, from, &why);
 	rcu_read_unlock();
+	if ((cpu < 0 || !cpu_is_free(cpu)) && task_take_place(t, from))
+		return;
 	if (cpu >= 0 && !migrate_task_to(t->task, cpu))
 		task_moved(t, from, cpu);
 }
@@ -428,18 +524,19 @@ static void task_move(struct taskcluster_task *t)
 static void places_move(void)
 {
 	struct taskcluster_task **t = places.tasks;
+	ktime_t now = ktime_get();
 	u32 i, k, nr = 0;
 
 	for (i = 0; i < places.nr && nr < PLACE_MOVES; i++)
-		if (task_is_astray(t[i])) {
+		if (taskcluster_is_astray(t[i]) && t[i]->next_move <= now) {
 			swap(t[nr], t[i]);
 			nr++;
 		}
 	for (i = 0; i < nr; i++) {
 		for (k = i + 1; k < nr; k++)
-			if (task_is_astray(t[i]) && task_is_astray(t[k]) && task_swap(t[i], t[k]))
+			if (taskcluster_is_astray(t[i]) && taskcluster_is_astray(t[k]) && task_swap(t[i], t[k]))
 				break;
-		if (k == nr && task_is_astray(t[i]))
+		if (k == nr && taskcluster_is_astray(t[i]))
 			task_move(t[i]);
 	}
 }

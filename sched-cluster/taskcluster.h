@@ -17,6 +17,7 @@
 #define _SCHED_CLUSTER_TASKCLUSTER_H
 
 #include <linux/cgroup.h>
+#include <linux/ktime.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/taskcluster.h>
@@ -94,7 +95,7 @@ struct taskcluster_sample {
  * @groups: of its threads
  * @nr: threads in all of them
  * @rounds: in which clusters were looked for
- * @moves: of running threads to another chip
+ * @moves: of running threads to another chip, to their home or away from one of others
  * @undone: places that did not help
  * @pinned: places that the affinity of a thread forbade
  * @missed: samples that the filter dropped
@@ -122,6 +123,7 @@ struct taskcluster_asker {
  * @now: and in the last round
  * @found: clusters were looked for in this round
  * @trial: placed; the next round tells whether it helps
+ * @tries: rounds of the trial in which a thread could not be moved
  * @rest: quarters of a round to leave the group alone
  * @failures: trials in a row that did not help
  */
@@ -136,7 +138,7 @@ struct taskcluster_group {
 	unsigned int ticks;
 	u64 before, now;
 	bool found, trial;
-	unsigned int rest, failures;
+	unsigned int tries, rest, failures;
 };
 
 /**
@@ -151,6 +153,8 @@ struct taskcluster_group {
  * @samples: in this round
  * @seen: samples in the last round
  * @home: CPU of the chip it should run on, or -1
+ * @moves: to @home so far
+ * @next_move: not before
  */
 struct taskcluster_task {
 	struct hlist_node hash;
@@ -162,6 +166,8 @@ struct taskcluster_task {
 	u64 ran_ns;
 	u32 samples, seen;
 	int home;
+	unsigned int moves;
+	ktime_t next_move;
 };
 
 extern struct mutex taskcluster_mutex;
@@ -184,6 +190,7 @@ u64 taskcluster_count(void);
 void taskcluster_drain(void (*note)(const struct taskcluster_sample *s));
 
 /* taskcluster-group.c */
+struct taskcluster_asker *taskcluster_asker_of(struct task_struct *task);
 struct taskcluster_asker *taskcluster_find_asker(u64 id);
 int taskcluster_add_asker(u64 id, enum taskcluster_mode mode);
 void taskcluster_del_asker(struct taskcluster_asker *asker);
@@ -199,6 +206,7 @@ unsigned int taskcluster_nr_tasks(void);
 unsigned int taskcluster_nr_chips(void);
 void taskcluster_place_all(void);
 void taskcluster_leave_home(struct taskcluster_task *t);
+bool taskcluster_is_astray(const struct taskcluster_task *t);
 int taskcluster_chip_of(int cpu);
 void taskcluster_undo(struct taskcluster_group *g);
 

@@ -334,12 +334,14 @@ static void part(void)
 		go_anywhere(shared->tid[i]);
 }
 
+static bool pair_is_home(void);
+
 static bool happens(bool (*what)(void))
 {
 	int i;
 
 	for (i = 0; i < POLLS; i++) {
-		if ((what == found || what == pair_found) && i % PART == 0)
+		if ((what == found || what == pair_found || what == pair_is_home) && i % PART == 0)
 			part();
 		if (what())
 			return true;
@@ -962,6 +964,82 @@ static bool test_pair(void)
 	return ended(pid) && good;
 }
 
+/* Threads 1 and 3 share with nobody. */
+static void *alone_thread(void *arg)
+{
+	static __thread volatile uint64_t own[512];
+	long id = (long)arg;
+	unsigned int i = 0;
+
+	if (id % 2 == 0)
+		return play_thread(arg);
+	stay_on(0, id);
+	shared->tid[id] = syscall(SYS_gettid);
+	while (!shared->stop)
+		own[i++ % 512]++;
+	return NULL;
+}
+
+static void run_alone(void)
+{
+	run_all(alone_thread);
+}
+
+static bool pair_is_home(void)
+{
+	return pair_found() && is_home(0) && is_home(2);
+}
+
+/*
+ * Each CPU has a thread, so one of two that share must change places with one that does not. If it
+ * were moved alone, its chip would have three and the other one one.
+ */
+static bool test_room(void)
+{
+	bool good = switched_on();
+	pid_t pid = begin(run_alone);
+	int chip, i, cpu, elsewhere = 0;
+
+	good &= happens(pair_is_home);
+	usleep(500000);
+	good &= pair_is_home() && stat_of("undone") == 0;
+	chip = socket_of(place_of(shared->tid[0]).chip);
+	for (i = 1; i < THREADS; i += 2) {
+		state_of(i, &cpu);
+		elsewhere += socket_of(cpu) != chip;
+	}
+	ksft_print_msg("moves %lld\n", stat_of("moves"));
+	good &= elsewhere == THREADS / 2 && stat_of("moves") <= THREADS;
+	return ended(pid) && good;
+}
+
+/* A thread that is taken from its chip again and again is moved back more and more rarely. */
+static bool test_taken(void)
+{
+	bool good = switched_on();
+	pid_t pid = begin(run_pair);
+	long long moves;
+	int i, away;
+
+	shared->step = 2;
+	good &= happens(pair_is_home);
+	usleep(500000);
+	moves = stat_of("moves");
+	/* CPUs 0 and 2 are on two chips */
+	away = socket_of(place_of(shared->tid[0]).chip) == socket_of(0) ? 2 : 0;
+	/* not on the CPU that the thread is taken to: load balancing would bring it back */
+	stay_on(0, away + 1);
+	for (i = 0; i < 2 * STAYS; i++) {
+		stay_on(shared->tid[0], away);
+		go_anywhere(shared->tid[0]);
+		usleep(20000);
+	}
+	go_anywhere(0);
+	ksft_print_msg("moved back %lld times\n", stat_of("moves") - moves);
+	good &= stat_of("moves") > moves && stat_of("moves") - moves <= STAYS / 2;
+	return ended(pid) && good;
+}
+
 static const struct {
 	const char *name;
 	bool (*run)(void);
@@ -985,6 +1063,8 @@ static const struct {
 	{ "what is rare is counted, not sampled", test_armed },
 	{ "the first samples are used", test_first },
 	{ "two threads that share, and no other one", test_pair },
+	{ "threads that do not share make room for those that do", test_room },
+	{ "a thread that is taken away again and again", test_taken },
 };
 
 static bool set_up(void)
