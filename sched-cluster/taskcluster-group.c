@@ -27,7 +27,7 @@
 #define GROUP_TICKS	32U	/* looks after which too few samples are dropped */
 #define GROUP_REST	4U	/* rounds after the first trial in vain; then twice as many */
 #define GROUP_REST_SHIFT	6U
-#define GROUP_TRIES	3U	/* more rounds of a trial, to move threads that could not be moved */
+#define GROUP_TRIES	3U	/* more rounds of a trial in which threads could not be moved */
 
 static DEFINE_XARRAY(taskcluster_askers);	/* by id of the cgroup */
 static DEFINE_HASHTABLE(taskcluster_tasks, 10);

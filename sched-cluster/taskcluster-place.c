@@ -23,7 +23,7 @@
 
 #define PLACE_MOVES	64U	/* in a round, at most */
 #define ROOM_LOOKS	32U	/* tasks of a CPU that are asked to make room, at most */
-#define MOVE_REST_SHIFT	6U	/* a thread that does not stay is moved after 2^6 rounds at the latest */
+#define MOVE_REST_SHIFT	6U	/* a thread that does not stay rests 2^6 rounds at most */
 
 DEFINE_STATIC_KEY_FALSE(taskcluster_placing);
 
@@ -416,7 +416,7 @@ static void asker_moved(struct taskcluster_asker *asker, pid_t pid, int from, in
 	trace_taskcluster_move(asker->id, pid, from, to);
 }
 
-/* Load balancing may have its reasons to take a thread away. So each time it is left there longer. */
+/* Load balancing has its reasons to take a thread away. So each time it is left there longer. */
 static void task_moved(struct taskcluster_task *t, int from, int to)
 {
 	u64 ms = READ_ONCE(taskcluster_config.round_ms);
@@ -534,7 +534,8 @@ static void places_move(void)
 		}
 	for (i = 0; i < nr; i++) {
 		for (k = i + 1; k < nr; k++)
-			if (taskcluster_is_astray(t[i]) && taskcluster_is_astray(t[k]) && task_swap(t[i], t[k]))
+			if (taskcluster_is_astray(t[i]) && taskcluster_is_astray(t[k]) &&
+			    task_swap(t[i], t[k]))
 				break;
 		if (k == nr && taskcluster_is_astray(t[i]))
 			task_move(t[i]);
