@@ -27,8 +27,8 @@
  * that waits for the disk all day would have a low one.
  *
  * Steps move towards the plan, a bounded number in each call. They move only if the shares that
- * get more gain more than the usual change from epoch to epoch. Free steps are given at
- * once.
+ * get more gain more than the usual change from epoch to epoch, or if rates that are to be
+ * the same come closer by twice that. Free steps are given at once.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
