@@ -37,7 +37,9 @@
 #include <linux/smp.h>
 #include "vpmu.h"
 
+/* How often a ring is drained: each time half as often while that finds little in it. */
 #define VPMU_DRAIN_NS	(250 * NSEC_PER_USEC)
+#define VPMU_DRAIN_MOST_NS	(2 * NSEC_PER_MSEC)
 /* More than a counter can count until it is read. */
 #define VPMU_MOST	BIT_ULL(48)
 #define VPMU_ALL	GENMASK(VPMU_COUNTERS - 1, 0)
@@ -55,6 +57,7 @@
  * @seen: what the counter had counted when it was read last
  * @sampling: number of @events that take samples
  * @timer: drains the ring while there are such
+ * @drain_ns: and how long it waits
  */
 struct vpmu_cpu {
 	struct vpmu_unit *reg;
@@ -67,6 +70,7 @@ struct vpmu_cpu {
 	u64 seen[VPMU_COUNTERS];
 	unsigned int sampling;
 	struct hrtimer timer;
+	u32 drain_ns;
 };
 
 static DEFINE_PER_CPU(struct vpmu_cpu, vpmu_cpus);
@@ -285,21 +289,26 @@ static void vpmu_enable(struct pmu *pmu)
 static enum hrtimer_restart vpmu_timer(struct hrtimer *timer)
 {
 	struct vpmu_cpu *c = container_of(timer, struct vpmu_cpu, timer);
+	u32 found;
 
 	/* the timers of a CPU that goes offline move to another */
 	if (c != this_cpu_ptr(&vpmu_cpus) || !c->sampling || !vpmu_usable(c))
 		return HRTIMER_NORESTART;
-	if (!c->halted && READ_ONCE(c->reg->head) != c->tail) {
+	found = READ_ONCE(c->reg->head) - c->tail;
+	if (!c->halted && found) {
 		vpmu_halt(c, true);
 		vpmu_resume(c);
 	}
-	hrtimer_forward_now(timer, ns_to_ktime(VPMU_DRAIN_NS));
+	c->drain_ns = found > vpmu.header.ring_entries / 32 ? VPMU_DRAIN_NS :
+		      min(2 * c->drain_ns, VPMU_DRAIN_MOST_NS);
+	hrtimer_forward_now(timer, ns_to_ktime(c->drain_ns));
 	return HRTIMER_RESTART;
 }
 
 static void vpmu_start_timer(struct vpmu_cpu *c)
 {
-	hrtimer_start(&c->timer, ns_to_ktime(VPMU_DRAIN_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	c->drain_ns = VPMU_DRAIN_NS;
+	hrtimer_start(&c->timer, ns_to_ktime(c->drain_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* Perf calls pmu_disable before and pmu_enable after it: there the ring is drained. */
