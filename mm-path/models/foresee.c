@@ -27,6 +27,10 @@
  * than space is, it may grow. If not, it sleeps, longer each time. A graph that sleeps in all
  * mappings is forgotten.
  *
+ * Tests tell what to do, and what was done must have helped (benefit.c). What does not pay for its
+ * CPU and its memory, is forgotten and rests: the graph, or all of it. While the graph grows, what
+ * it learns is still to come, so the time that it is given begins anew when it has doubled.
+ *
  * Pages that were fetched and not used yet are limited to a part of memory, between 2 and 10 %,
  * by what became of the last 64 of them. A page that was not used soon counts as wrong.
  */
@@ -56,6 +60,7 @@
 #define FORESEE_EVENT_NODES	2U	/* that an event may add: that of the page, and a stack */
 #define FORESEE_IDLE		512U	/* events without the graph, until it may be forgotten */
 #define FORESEE_ROUNDS		3	/* through all pages, for which the graph is awake */
+#define FORESEE_WINDOW		2048U	/* at least so many events must have paid */
 #define FORESEE_TRIAL		16	/* not proven, a graph has a page in so many */
 #define FORESEE_NAPS		4	/* the longest nap is 2^4 times as long */
 
@@ -120,6 +125,21 @@ void mmpath_foresee_destroy(struct mmpath_foresee *f)
 	f->fetches = NULL;
 	f->nr_unsettled = 0;
 	f->nr_regions = 0;
+}
+
+/* Forget all, and begin anew after a rest. */
+static void foresee_rest(struct mmpath_foresee *f)
+{
+	f->wrong += f->nr_unsettled;
+	f->rested++;
+	mmpath_foresee_destroy(f);
+	mmpath_ppg_init(&f->graph, f->mem);
+	mmpath_index_init(&f->mappings, f->mem, 0, NULL);
+	mmpath_benefit_restart(&f->of_graph);
+	memset(f->program, 0, sizeof(f->program));
+	f->pool_percent = POOL_FIRST;
+	f->next_region = 0;
+	f->proven_nodes = 0;
 }
 
 /* Marks have room for ticks of 13 bits. */
@@ -260,6 +280,8 @@ static void foresee_forget_graph(struct mmpath_foresee *f)
 	mmpath_ppg_destroy(&f->graph);
 	mmpath_ppg_init(&f->graph, f->mem);
 	f->forgotten++;
+	f->proven_nodes = 0;
+	mmpath_benefit_restart(&f->of_graph);
 	for (i = 0; i < f->nr_regions; i++) {
 		mmpath_foresee_region(f, i)->stack = 0;
 		mmpath_foresee_region(f, i)->nodes = 0;
@@ -419,6 +441,8 @@ static bool foresee_graph_awake(struct mmpath_foresee *f, struct mmpath_foresee_
 	if (f->mode == MMPATH_PREFETCH_SPACE ||
 	    (f->mode == MMPATH_PREFETCH_AUTO &&
 	     foresee_depth(&r->tests[MMPATH_FORESEE_SPACE]) == MMPATH_FORESEE_MOST))
+		return false;
+	if (f->of_graph.asleep)
 		return false;
 	if (r->asleep) {
 		r->asleep--;
@@ -603,6 +627,7 @@ static unsigned int foresee_choose(struct mmpath_foresee *f, struct mmpath_fores
 	if (chosen) {
 		f->fetch_by = r->by;
 		f->fetch_depth = r->depth;
+		f->all.gain -= (s64)chosen * e->page_cost;
 		r->trigger[r->next_trigger++ % MMPATH_FORESEE_TRIGGERS] = fetch[(chosen - 1) / 2];
 		r->fetched += chosen;
 	}
@@ -654,6 +679,33 @@ static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_fore
 	return go && best_nr ? foresee_choose(f, r, e, fetch, best_nr) : 0;
 }
 
+/* Does it pay to foresee anything for the program? The first use of the page is a gain. */
+static bool foresee_fails(struct mmpath_foresee *f, const struct mmpath_foresee_event *e)
+{
+	u32 window = max(FORESEE_ROUNDS * foresee_pages(f), FORESEE_WINDOW);
+	s64 gain = e->miss ? 0 : MMPATH_MISS + e->page_cost;
+
+	mmpath_benefit_note(&f->all, gain - e->late, e->learning_cost, e->price, e->taken);
+	return mmpath_benefit_fails(&f->all, window);
+}
+
+/* The same of the graph, which has its memory, and the uses of pages that it had named. */
+static bool foresee_graph_fails(struct mmpath_foresee *f, const struct mmpath_foresee_event *e)
+{
+	u32 window = max(FORESEE_ROUNDS * foresee_pages(f), FORESEE_WINDOW);
+	s64 gain = f->used_by == MMPATH_FORESEE_PPG ? MMPATH_MISS + e->page_cost : 0;
+
+	if (mmpath_benefit_rests(&f->of_graph) || !f->graph.nr_nodes)
+		return false;
+	if (f->graph.nr_nodes > 2 * f->proven_nodes) {
+		f->proven_nodes = f->graph.nr_nodes;
+		mmpath_benefit_restart(&f->of_graph);
+		mmpath_benefit_restart(&f->all);
+	}
+	mmpath_benefit_note(&f->of_graph, gain, 0, e->price, mmpath_ppg_bytes(&f->graph));
+	return mmpath_benefit_fails(&f->of_graph, window);
+}
+
 /* Is there a mapping for which the graph does not sleep? It may be in use there, or on trial. */
 static bool foresee_graph_is_wanted(const struct mmpath_foresee *f)
 {
@@ -699,10 +751,16 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 
 	if (f->mode == MMPATH_PREFETCH_NONE)
 		return 0;
+	f->used_by = NR_MMPATH_PREDICTORS;
+	if (mmpath_benefit_rests(&f->all))
+		return 0;
+	if (foresee_fails(f, e)) {
+		foresee_rest(f);
+		return 0;
+	}
 	if (foresee_graph_must_go(f))
 		foresee_forget_graph(f);
 	f->clock++;
-	f->used_by = NR_MMPATH_PREDICTORS;
 	f->soon = clamp_t(u64, e->in_swap / (FORESEE_SOON_SHARE * FORESEE_TICK),
 			  FORESEE_SOON_LEAST, FORESEE_SOON_MOST);
 	foresee_sweep(f);
@@ -711,6 +769,8 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 		return 0;
 	foresee_settle_tests(f, r, e->page);
 	foresee_settle_page(f, e->page, e->miss);
+	if (foresee_graph_fails(f, e))
+		foresee_forget_graph(f);
 	if (e->miss)
 		r->missed++;
 	else

@@ -5,7 +5,7 @@
 #ifndef _MM_PATH_FORESEE_H
 #define _MM_PATH_FORESEE_H
 
-#include "model.h"
+#include "benefit.h"
 
 /* ppg.c: the page proximity graph of thesis 4.5, learnt from misses */
 #define MMPATH_PPG_DEGREE	4U	/* edges of a node: the proximity set of a page */
@@ -115,15 +115,24 @@ struct mmpath_foresee_region {
  * @first: first page of its mapping
  * @nr: number of pages of the mapping
  * @miss: the page has to be read; false: it was fetched
+ * @late: cost of pages that were fetched and had to be waited for, since the last event
+ * @page_cost: CPU that it takes to fetch a page
+ * @learning_cost: CPU that an event takes
+ * @price: of a page of memory, see struct mmpath_pollution; 0: not known
+ * @taken: bytes of memory that fetched pages and the foresight take
  * @room: pages that may be fetched
  * @in_swap: pages of the program that are in swap
  * @swapped: tell whether a page of the mapping is in swap; also true if it was fetched
  *	and is not used yet
  * @arg: for @swapped
+ *
+ * Costs are in 1/MMPATH_MISS of what a miss costs. 0: not known.
  */
 struct mmpath_foresee_event {
 	u64 page, first, nr;
 	bool miss;
+	u32 late, page_cost, learning_cost;
+	u64 price, taken;
 	unsigned int room;
 	u64 in_swap;
 	bool (*swapped)(void *arg, u64 page);
@@ -148,6 +157,7 @@ struct mmpath_foresee {
 	u32 nr_unsettled;		/* pages that were fetched and may still be right */
 	unsigned long right, wrong;	/* pages that were used in time, and that were not */
 	unsigned long forgotten;	/* how often the graph was forgotten */
+	unsigned long rested;		/* how often all was put to rest, because it did not pay */
 	/* of the last event */
 	enum mmpath_predictor fetch_by;	/* predictor that named the pages to fetch */
 	unsigned int fetch_depth;	/* pages that it was worth to look ahead */
@@ -163,6 +173,8 @@ struct mmpath_foresee {
 	struct mmpath_foresee_tests program[NR_MMPATH_PREDICTORS];	/* of all its mappings */
 	struct mmpath_foresee_mark *tests, *fetches;	/* NULL: none yet */
 	u8 pool_right, pool_wrong;
+	struct mmpath_benefit all, of_graph;
+	u32 proven_nodes;		/* of the graph, when @of_graph began to be judged */
 };
 
 void mmpath_foresee_init(struct mmpath_foresee *f, struct mmpath_mem *mem,

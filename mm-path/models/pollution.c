@@ -4,28 +4,32 @@
  *
  *	most recent                                           least recent
  *	+--------------------------------------+-------------+
- *	| used pages              M - U        | fetched,  U |   memory of M pages
+ *	| used pages              M - R        | taken,    R |   memory of M pages
  *	+--------------------------------------+-------------+
- *	                                       | left last, U |  would be there without them
+ *	                                       | left last, R |  would be there without
  *
- * Pages that were fetched and are not used yet take the place of others. Without them, the pages
- * that left memory last, as many as they are, would still be there. So a miss of a page is caused
- * by prefetching if fewer used pages have left since than there are fetched pages unused:
+ * Pages that were fetched and are not used yet take the place of others, and so does the memory
+ * in which prefetching remembers what it has seen. Without both, the pages that left memory last,
+ * as many as both take, would still be there. So a miss of a page is caused by prefetching if
+ * fewer pages have left since, and are not back, than prefetching takes:
  *
- *	departures since it left  <  U
+ *	rank among the pages that are out, the last one first  <  R
  *
- * That is the refault distance of mm/workingset.c, held against U and not against the size of a
- * list. Departures of pages that nobody had used do not count, for without prefetching there
- * would have been none. A page that left, came back and left again counts twice, as it does there,
- * so what is told is rather too little.
+ * That is the refault distance of mm/workingset.c, but held against R and not against the size of
+ * a list, and a page that left and came back is none of those between. Departures of pages that
+ * nobody had used do not count, for without prefetching there would have been none.
  *
- * While no fetched page is unused, memory is what it would be without prefetching, and what leaves
- * then would have left. So these departures are not told apart, and a program for which nothing is
- * fetched costs nothing.
+ * The ranks of misses also tell what memory is worth here: with k misses of rank below n, a page
+ * more of memory would have saved k / n misses. That is the price of a page.
  *
- * The last departures are kept in a table of fixed size. With more pages unused than half of it,
- * one page in 2^shift is watched, and stands for that many.
+ * While prefetching takes nothing, memory is what it would be without, and what leaves then would
+ * have left. So these departures are not told apart, and a program for which nothing is fetched
+ * costs nothing.
+ *
+ * The last departures are kept in a table of fixed size. When more pages are taken than half of
+ * it has room for, one page in 2^shift is watched, and stands for that many.
  */
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -34,6 +38,8 @@
 
 #define POLLUTION_KEPT		(MMPATH_POLLUTION_SETS * MMPATH_POLLUTION_WAYS)
 #define POLLUTION_MAX_SHIFT	20
+#define POLLUTION_PRICED	64U	/* ranks below it tell the price, or those below R if more */
+#define POLLUTION_PAGE_SHIFT	12
 
 /**
  * mmpath_pollution_init() - initialize
@@ -95,21 +101,63 @@ static struct mmpath_departure *pollution_get(struct mmpath_pollution *p, u64 ha
 	return found;
 }
 
-/* Did the page leave too early? It is back now. Returns how many pages it stands for. */
-static unsigned int pollution_back(struct mmpath_pollution *p, u64 page)
+static u64 *pollution_word(struct mmpath_pollution *p, u32 at)
 {
+	return &p->out[at % MMPATH_POLLUTION_TIMES / 64];
+}
+
+static bool pollution_remembers(const struct mmpath_pollution *p, u32 at)
+{
+	return p->clock - at < min(MMPATH_POLLUTION_TIMES, p->clock - p->since);
+}
+
+/* The page is back, or leaves again. */
+static void pollution_clear(struct mmpath_pollution *p, struct mmpath_departure *left)
+{
+	if (pollution_remembers(p, left->at))
+		*pollution_word(p, left->at) &= ~BIT_ULL(left->at % 64);
+	left->name = 0;
+}
+
+/* How many pages have left after the one at @at, and are not back? */
+static u32 pollution_rank(struct mmpath_pollution *p, u32 at)
+{
+	u32 rank = 0;
+
+	for (at++; (s32)(p->clock - at) >= 0; at = (at | 63) + 1)
+		rank += hweight64(*pollution_word(p, at) >> at % 64 &
+				  ~0ULL >> (63 - min(63U - at % 64, p->clock - at)));
+	return rank << p->shift;
+}
+
+/**
+ * mmpath_pollution_room() - return the memory that prefetching takes
+ * @p: what prefetching does
+ *
+ * Return: pages.
+ */
+u32 mmpath_pollution_room(const struct mmpath_pollution *p)
+{
+	return p->unused + (p->held >> POLLUTION_PAGE_SHIFT);
+}
+
+/* Did the page leave too early? It is back now. Returns how many pages it stands for. */
+static unsigned int pollution_back(struct mmpath_pollution *p, u64 page, bool miss)
+{
+	u32 rank, room = mmpath_pollution_room(p), priced = max(room, POLLUTION_PRICED);
 	u64 hash = pollution_hash(page);
 	struct mmpath_departure *left;
-	bool early;
 
-	if (!p->unused || !pollution_watches(p, hash))
+	if (!room || !pollution_watches(p, hash))
 		return 0;
 	left = pollution_find(p, hash);
 	if (!left)
 		return 0;
-	left->name = 0;
-	early = p->clock - left->at < min(p->unused, p->clock - p->since);
-	return early << p->shift;
+	rank = pollution_remembers(p, left->at) ? pollution_rank(p, left->at) : U32_MAX;
+	pollution_clear(p, left);
+	if (miss && rank < priced)
+		p->price += (1ULL << (MMPATH_PRICE_SHIFT + p->shift)) / priced;
+	return (rank < room) << p->shift;
 }
 
 /**
@@ -122,14 +170,40 @@ void mmpath_pollution_left(struct mmpath_pollution *p, u64 page)
 	u64 hash = pollution_hash(page);
 	struct mmpath_departure *left;
 
-	if (!p->unused)
-		return;
-	p->clock++;
-	if (!pollution_watches(p, hash))
+	if (!mmpath_pollution_room(p) || !pollution_watches(p, hash))
 		return;
 	left = pollution_get(p, hash);
+	if (left->name == pollution_name(hash))
+		pollution_clear(p, left);
+	p->clock++;
 	left->name = pollution_name(hash);
 	left->at = p->clock;
+	*pollution_word(p, p->clock) |= BIT_ULL(p->clock % 64);
+}
+
+/* Watch as many pages as the table can hold, and forget the others. */
+static void pollution_adjust(struct mmpath_pollution *p)
+{
+	u32 room = mmpath_pollution_room(p), shift = p->shift;
+
+	while (p->shift < POLLUTION_MAX_SHIFT && room >> p->shift > POLLUTION_KEPT / 2)
+		p->shift++;
+	while (p->shift && room >> p->shift < POLLUTION_KEPT / 8)
+		p->shift--;
+	/* times are of watched departures: older ones are of another kind */
+	if (!room || p->shift != shift)
+		p->since = p->clock;
+}
+
+/**
+ * mmpath_pollution_hold() - note that prefetching takes memory to remember, or gives it back
+ * @p: what prefetching does
+ * @bytes: how much more; negative: less
+ */
+void mmpath_pollution_hold(struct mmpath_pollution *p, s64 bytes)
+{
+	p->held += bytes;
+	pollution_adjust(p);
 }
 
 /**
@@ -138,7 +212,9 @@ void mmpath_pollution_left(struct mmpath_pollution *p, u64 page)
  */
 void mmpath_pollution_settled(struct mmpath_pollution *p)
 {
-	if (p->unused && !--p->unused)
+	if (p->unused)
+		p->unused--;
+	if (!mmpath_pollution_room(p))
 		p->since = p->clock;
 }
 
@@ -149,12 +225,9 @@ void mmpath_pollution_settled(struct mmpath_pollution *p)
  */
 void mmpath_pollution_fetched(struct mmpath_pollution *p, u64 page)
 {
-	pollution_back(p, page);
+	pollution_back(p, page, false);
 	p->unused++;
-	while (p->shift < POLLUTION_MAX_SHIFT && p->unused >> p->shift > POLLUTION_KEPT / 2)
-		p->shift++;
-	while (p->shift && p->unused >> p->shift < POLLUTION_KEPT / 8)
-		p->shift--;
+	pollution_adjust(p);
 }
 
 /**
@@ -166,5 +239,5 @@ void mmpath_pollution_fetched(struct mmpath_pollution *p, u64 page)
  */
 unsigned int mmpath_pollution_missed(struct mmpath_pollution *p, u64 page)
 {
-	return pollution_back(p, page);
+	return pollution_back(p, page, true);
 }

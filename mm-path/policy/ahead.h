@@ -14,6 +14,7 @@ enum mmpath_prefetch_stat {
 	MMPATH_PF_LATE,
 	MMPATH_PF_UNUSED,
 	MMPATH_PF_POLLUTION,
+	MMPATH_PF_RESTED,
 	MMPATH_PF_STALLS,
 	MMPATH_PF_STALL_NS,
 	MMPATH_PF_PREFETCHED_BY,	/* and others, one for each predictor */

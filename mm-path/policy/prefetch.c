@@ -56,6 +56,7 @@ static const char * const mmpath_prefetch_stat_names[NR_MMPATH_PF_STATS] = {
 	[MMPATH_PF_LATE]	= "late",
 	[MMPATH_PF_UNUSED]	= "unused",
 	[MMPATH_PF_POLLUTION]	= "pollution",
+	[MMPATH_PF_RESTED]	= "rested",
 	[MMPATH_PF_STALLS]	= "stalls",
 	[MMPATH_PF_STALL_NS]	= "stall_ns",
 	[MMPATH_PF_PREFETCHED_BY + MMPATH_FORESEE_SPACE] = "space_prefetched",
@@ -79,6 +80,9 @@ const char * const mmpath_prefetch_names[NR_MMPATH_PREFETCHES] = {
  * @mode: which predictors are used
  * @unsettled: pages that were prefetched and may still be used in time
  * @stat: what is counted, see mmpath_prefetch_stat_names
+ * @miss_ns: what a miss waits for its page
+ * @page_ns: CPU that it takes to fetch a page
+ * @event_ns: CPU that the model takes for an event
  * @rcu: for foresights that end; kfree_rcu() wants it in the first page
  * @lock: protects @pollution
  * @pollution: which misses all of that causes, in swap
@@ -90,6 +94,7 @@ struct mmpath_prefetcher {
 	enum mmpath_foresee_mode mode;
 	atomic_long_t unsettled;
 	atomic_long_t stat[NR_MMPATH_PF_STATS];
+	u32 miss_ns, page_ns, event_ns;
 	struct rcu_head rcu;
 	spinlock_t lock;	/* @pollution */
 	struct mmpath_pollution pollution;
@@ -101,12 +106,14 @@ struct mmpath_prefetcher {
  * @faults: its faults that are over; the fault is over if it has more
  * @address: the page
  * @began: when the fault has asked for the page
+ * @late: the page was fetched, and had not arrived
  */
 struct mmpath_stall {
 	const struct task_struct *task;
 	unsigned long faults;
 	unsigned long address;
 	u64 began;
+	bool late;
 };
 
 #define MMPATH_STALLS	8	/* of an mm at once; others are not counted */
@@ -122,6 +129,7 @@ struct mmpath_stall {
  * @files: most pages of a file that were out of memory in an event
  * @stalls: faults that may wait
  * @next_stall: entry of @stalls that is replaced next
+ * @late_ns: what faults have waited for pages that were fetched, since the last event
  * @around: which mappings of files are best left to the kernel; NULL: none is mapped
  * @mem: allocator of @f
  * @f: the model
@@ -137,6 +145,7 @@ struct mmpath_foresight {
 	unsigned long files;
 	struct mmpath_stall stalls[MMPATH_STALLS];
 	unsigned int next_stall;
+	u64 late_ns;
 	struct mmpath_around *around;
 	struct mmpath_mem mem;
 	struct mmpath_foresee f;
@@ -185,6 +194,12 @@ static u64 mmpath_slot(swp_entry_t entry)
 	return swp_offset(entry) ^ (u64)swp_type(entry) << (MMPATH_VPN_BITS - MAX_SWAPFILES_SHIFT);
 }
 
+/* Does prefetching take memory? As of now, without the lock. */
+static bool mmpath_pollution_may(const struct mmpath_prefetcher *p)
+{
+	return READ_ONCE(p->pollution.unused) || READ_ONCE(p->pollution.held);
+}
+
 /**
  * __mmpath_swap_left() - note that a page leaves the swap cache
  * @folio: the page
@@ -204,7 +219,7 @@ void __mmpath_swap_left(struct folio *folio, swp_entry_t entry, bool evicted)
 		return;
 	rcu_read_lock();
 	p = mmpath_prefetcher_near(folio_memcg(folio));
-	if (p && READ_ONCE(p->pollution.unused)) {
+	if (p && mmpath_pollution_may(p)) {
 		spin_lock_irqsave(&p->lock, flags);
 		if (unused)
 			mmpath_pollution_settled(&p->pollution);
@@ -238,12 +253,53 @@ static void mmpath_pollution_note_miss(struct mmpath_prefetcher *p, swp_entry_t 
 	unsigned long flags;
 	unsigned int caused;
 
-	if (!READ_ONCE(p->pollution.unused))
+	if (!mmpath_pollution_may(p))
 		return;
 	spin_lock_irqsave(&p->lock, flags);
 	caused = mmpath_pollution_missed(&p->pollution, mmpath_slot(entry));
 	spin_unlock_irqrestore(&p->lock, flags);
 	mmpath_pf_count(p, MMPATH_PF_POLLUTION, caused);
+}
+
+static void mmpath_pollution_note_held(struct mmpath_prefetcher *p, s64 bytes)
+{
+	unsigned long flags;
+
+	if (!bytes)
+		return;
+	spin_lock_irqsave(&p->lock, flags);
+	mmpath_pollution_hold(&p->pollution, bytes);
+	spin_unlock_irqrestore(&p->lock, flags);
+}
+
+/* Costs */
+
+/* An average, without a lock: a sample that is lost does no harm, nor does one of a task that slept. */
+static void mmpath_average(u32 *average, u64 ns)
+{
+	u32 old = READ_ONCE(*average);
+	s64 most = 4ULL * old + NSEC_PER_USEC;
+
+	if (!old)
+		WRITE_ONCE(*average, clamp_t(u64, ns, 1, U32_MAX));
+	else
+		WRITE_ONCE(*average, max_t(s64, old + (min_t(s64, ns, most) - old) / 16, 1));
+}
+
+/* In 1/MMPATH_MISS of what a miss costs. 0: not known. */
+static u32 mmpath_in_misses(const struct mmpath_prefetcher *p, u64 ns)
+{
+	u32 miss_ns = READ_ONCE(p->miss_ns);
+
+	return miss_ns ? min(mul_u64_u64_div_u64(ns, MMPATH_MISS, miss_ns), U16_MAX) : 0;
+}
+
+/* Bytes that the pages that were fetched for a program, and are not used yet, take in memory */
+static u64 mmpath_unused_bytes(const struct mmpath_prefetcher *p, const struct mmpath_foresight *s)
+{
+	u64 unused = READ_ONCE(p->pollution.unused), all = atomic_long_read(&p->unsettled);
+
+	return all ? div64_u64(unused * s->f.nr_unsettled, all) << PAGE_SHIFT : 0;
 }
 
 /* Foresights */
@@ -291,6 +347,7 @@ static void mmpath_foresight_drop(struct mmpath_foresight *s)
 	spin_lock(&s->lock);
 	s->dead = true;
 	atomic_long_sub(s->f.nr_unsettled, &s->p->unsettled);
+	mmpath_pollution_note_held(s->p, -(s64)s->mem.bytes);
 	mmpath_foresee_destroy(&s->f);
 	kfree(s->around);
 	spin_unlock(&s->lock);
@@ -486,7 +543,7 @@ static unsigned long mmpath_faults_of(const struct task_struct *task)
 	return task->min_flt + task->maj_flt;
 }
 
-static void mmpath_stall_begin(struct mmpath_foresight *s, unsigned long address)
+static void mmpath_stall_begin(struct mmpath_foresight *s, unsigned long address, bool late)
 {
 	struct mmpath_stall *stall = &s->stalls[s->next_stall++ % MMPATH_STALLS];
 
@@ -494,20 +551,27 @@ static void mmpath_stall_begin(struct mmpath_foresight *s, unsigned long address
 	stall->task = current;
 	stall->faults = mmpath_faults_of(current);
 	stall->address = address & PAGE_MASK;
+	stall->late = late;
 	stall->began = ktime_get_ns();
 }
 
 static void mmpath_stall_end(struct mmpath_foresight *s, unsigned long address)
 {
 	struct mmpath_stall *stall;
+	u64 waited;
 
 	lockdep_assert_held(&s->lock);
 	for (stall = s->stalls; stall < s->stalls + MMPATH_STALLS; stall++) {
 		if (stall->task != current || stall->address != (address & PAGE_MASK) ||
 		    stall->faults != mmpath_faults_of(current))
 			continue;
+		waited = ktime_get_ns() - stall->began;
 		mmpath_pf_count(s->p, MMPATH_PF_STALLS, 1);
-		mmpath_pf_count(s->p, MMPATH_PF_STALL_NS, ktime_get_ns() - stall->began);
+		mmpath_pf_count(s->p, MMPATH_PF_STALL_NS, waited);
+		if (stall->late)
+			s->late_ns += waited;
+		else
+			mmpath_average(&s->p->miss_ns, waited);
 		stall->task = NULL;
 		return;
 	}
@@ -531,7 +595,7 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 			   bool miss, bool wait, struct mmpath_batch *batch)
 {
 	unsigned long of_file = file ? mmpath_file_pages_out(vma) : mmpath_shmem_in_swap(vma);
-	unsigned long in_memory = page_counter_read(&memcg->memory), pool, unsettled, wrong;
+	unsigned long in_memory = page_counter_read(&memcg->memory), pool, unsettled, wrong, rested;
 	struct mmpath_foresee_event e = {
 		.page = address >> PAGE_SHIFT,
 		.first = vma->vm_start >> PAGE_SHIFT,
@@ -542,6 +606,8 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 		.arg = vma,
 	};
 	struct mmpath_foresight *s;
+	u64 began = 0;
+	s64 held;
 
 	batch->nr = 0;
 	batch->known = false;
@@ -560,31 +626,49 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 	if (s->p != p) {
 		atomic_long_sub(s->f.nr_unsettled, &s->p->unsettled);
 		atomic_long_add(s->f.nr_unsettled, &p->unsettled);
+		mmpath_pollution_note_held(s->p, -(s64)s->mem.bytes);
+		mmpath_pollution_note_held(p, s->mem.bytes);
 		refcount_inc(&p->ref);
 		mmpath_prefetcher_put(s->p);
 		WRITE_ONCE(s->p, p);
 	}
 	s->memcg = memcg;
 	if (wait)
-		mmpath_stall_begin(s, address);
+		mmpath_stall_begin(s, address, !miss);
 	if (file && mmpath_foresight_around(s, &e))
 		goto out_unlock;
 	batch->around = false;
 	unsettled = atomic_long_read(&p->unsettled);
 	pool = in_memory * s->f.pool_percent / 100;
 	e.room = pool - min(pool, unsettled);
+	e.late = mmpath_in_misses(p, s->late_ns);
+	e.page_cost = mmpath_in_misses(p, READ_ONCE(p->page_ns));
+	e.learning_cost = mmpath_in_misses(p, READ_ONCE(p->event_ns));
+	e.price = READ_ONCE(p->pollution.price);
+	e.taken = mmpath_unused_bytes(p, s) + s->mem.bytes;
+	s->late_ns = 0;
+	/* one in some is enough for an average */
+	if (s->f.clock % 16 == 0)
+		began = ktime_get_ns();
 	unsettled = s->f.nr_unsettled;
 	wrong = s->f.wrong;
+	rested = s->f.rested;
+	held = s->mem.bytes;
 	/* a file may be as large as it likes, but what is kept of it is of the program's memory */
 	s->files = max(s->files, min(of_file, 2 * in_memory));
 	mmpath_foresee_set(&s->f, READ_ONCE(p->mode),
 			   mmpath_prefetch_nodes(vma->vm_mm, s->files));
 	batch->nr = mmpath_foresee(&s->f, &e, batch->page);
+	if (began && !s->f.all.asleep)
+		mmpath_average(&p->event_ns, ktime_get_ns() - began);
 	batch->by = s->f.fetch_by;
 	batch->depth = s->f.fetch_depth;
 	batch->known = s->f.used_by < NR_MMPATH_PREDICTORS;
+	batch->around = file && s->f.all.asleep;
 	atomic_long_add((long)s->f.nr_unsettled - (long)unsettled, &p->unsettled);
+	mmpath_pollution_note_held(p, s->mem.bytes - held);
 	mmpath_pf_count(p, MMPATH_PF_UNUSED, s->f.wrong - wrong);
+	mmpath_pf_count(p, MMPATH_PF_RESTED, s->f.rested - rested);
 	if (!miss && batch->known)
 		mmpath_pf_count(p, MMPATH_PF_HIT_BY + s->f.used_by, 1);
 out_unlock:
@@ -606,13 +690,18 @@ static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memc
 			    struct vm_area_struct *vma, unsigned long address, bool miss, bool wait)
 {
 	struct mmpath_batch batch;
+	unsigned int read;
+	u64 began;
 
 	mmpath_prefetch_event(p, memcg, vma, address, false, miss, wait, &batch);
 	if (!batch.nr || fatal_signal_pending(current))
 		return;
+	began = ktime_get_ns();
 	mmpath_prefetch_make_room(memcg, batch.nr);
-	mmpath_prefetch_done(p, memcg, &batch,
-			     mmpath_prefetch_read(p, vma, batch.page, batch.nr), miss);
+	read = mmpath_prefetch_read(p, vma, batch.page, batch.nr);
+	if (read)
+		mmpath_average(&p->page_ns, (ktime_get_ns() - began) / read);
+	mmpath_prefetch_done(p, memcg, &batch, read, miss);
 }
 
 static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol,

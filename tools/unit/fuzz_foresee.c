@@ -27,6 +27,8 @@ struct world {
 	unsigned long fetched;
 	/* the last event */
 	u64 at, mapping;
+	/* what prefetching costs; 0: nothing */
+	u64 price, dear;
 };
 
 static u64 first_of(const struct world *w, u64 mapping)
@@ -158,6 +160,9 @@ static void event(struct world *w, struct source *src)
 		.first = first_of(w, w->mapping), .nr = w->pages,
 		.miss = w->where[w->at] == SWAPPED,
 		.room = draw(src, 4) ? 64 : draw(src, 64),
+		.late = draw(src, 8) ? 0 : draw(src, 1000), .page_cost = draw(src, 16) * w->dear,
+		.learning_cost = draw(src, 16) * w->dear,
+		.price = w->price += draw(src, 1000) * w->dear, .taken = w->tm.mem.bytes,
 		.swapped = world_swapped, .arg = w,
 	};
 	u64 fetch[MMPATH_FORESEE_MOST];
@@ -222,6 +227,7 @@ static void one_round(struct source *src)
 	w.apart = w.pages + draw(src, 2) * draw(src, 100000);
 	memset(w.where, SWAPPED, sizeof(w.where));
 	test_mem_init(&w.tm);
+	w.dear = draw(src, 2) * draw(src, 100);
 	w.tm.fail_one_in = draw(src, 2) ? 0 : 1 + draw(src, 30);
 	mmpath_foresee_init(&w.f, &w.tm.mem, draw(src, NR_MMPATH_PREFETCHES), draw(src, 20000));
 	for (; steps && !source_ends(src); steps--) {

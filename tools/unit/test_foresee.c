@@ -16,6 +16,9 @@ struct swap_sim {
 	u64 *newer, *older;	/* ring of the pages in memory; place @pages is its end */
 	bool *resident, *fetched, *touched;
 	u64 in_memory, misses, hits, fetches;
+	u64 price, price_step;	/* of a page of memory, and what each event adds to it */
+	u32 late;		/* cost of each event */
+	bool pays_memory;	/* all of the model's, and not only that of the graph */
 	size_t bytes;		/* that the model had after each event, on average */
 	u64 events;
 };
@@ -108,6 +111,9 @@ static void sim_touch(struct swap_sim *s, u64 page)
 	s->hits += !e.miss;
 	e.in_swap = s->pages - s->in_memory;
 	e.room = pool > s->f.nr_unsettled ? pool - s->f.nr_unsettled : 0;
+	e.late = s->late;
+	e.price = s->price += s->price_step;
+	e.taken = s->pays_memory ? s->tm.mem.bytes : 0;
 	nr = mmpath_foresee(&s->f, &e, fetch);
 	s->bytes += mmpath_foresee_bytes(&s->f);
 	s->events++;
@@ -451,6 +457,70 @@ static void test_full(void **state)
 	full(CHASE, MMPATH_PREFETCH_PPG, "chase, ppg, full", 4, 0, 5);
 }
 
+/* What does not pay is given up, with all its memory, and tried again later. */
+static void test_rests(void **state)
+{
+	struct swap_sim s;
+	u64 misses;
+
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_AUTO);
+	s.pays_memory = true;
+	/* in 256 events, a page more would save one of them */
+	s.price_step = (1 << MMPATH_PRICE_SHIFT) / 256;
+	run(&s, RANDOM, 20);
+	report(&s, "random, dear memory");
+	assert_same(s.f.rested, 1);
+	assert_same(s.f.nr_regions, 0);
+	assert_same(mmpath_foresee_bytes(&s.f), 0);
+	misses = s.misses;
+	s.hits = 0;
+	run(&s, LOOP, 40);
+	report(&s, "then a loop");
+	assert_same(s.f.rested, 1);
+	/* of 320,000 in 40 rounds; the rest is four times as long as three rounds */
+	assert_in_range(s.misses - misses, 40000, 110000);
+	sim_end(&s);
+
+	/* a loop that is hidden, but waits as long */
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_AUTO);
+	s.late = 2 * MMPATH_MISS;
+	run(&s, LOOP, 10);
+	assert_true(s.f.rested >= 1);
+	assert_in_range(sim_hidden(&s), 0, 50);
+	assert_same(s.f.nr_unsettled, 0);
+	sim_end(&s);
+	(void)state;
+}
+
+/* A graph whose memory is worth more than what it finds is given up, and nothing else is. */
+static void test_graph_rests(void **state)
+{
+	struct swap_sim s;
+
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_AUTO);
+	s.price_step = (1 << MMPATH_PRICE_SHIFT) / 16;
+	run(&s, CHASE, 10);
+	report(&s, "a chase, dear memory");
+	assert_same(s.f.graph.nr_nodes, 0);
+	assert_true(s.f.of_graph.asleep > 0);
+	assert_same(s.f.rested, 0);
+	assert_in_range(sim_hidden(&s), 0, 30);
+	run(&s, LOOP, 5);
+	assert_true(s.hits > 4 * PAGES);
+	sim_end(&s);
+
+	/* while it grows it has time */
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_AUTO);
+	s.price_step = (1 << MMPATH_PRICE_SHIFT) / 512;
+	s.pays_memory = true;
+	run(&s, CHASE, 10);
+	report(&s, "a chase, memory not as dear");
+	assert_same(s.f.of_graph.asleep, 0);
+	assert_in_range(sim_hidden(&s), 55, 100);
+	sim_end(&s);
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,6 +536,8 @@ int main(void)
 		cmocka_unit_test(test_two_chases),
 		cmocka_unit_test(test_mappings),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_rests),
+		cmocka_unit_test(test_graph_rests),
 	};
 
 	cmocka_set_test_filter(getenv("UNIT_FILTER"));

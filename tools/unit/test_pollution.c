@@ -3,6 +3,9 @@
 #include <pollution.h>
 #include "test.h"
 
+/* the price when one of 64 would be saved, and a few are lost in full sets */
+#define ALMOST	((1 << MMPATH_PRICE_SHIFT) * 60 / 64)
+
 struct fixture {
 	struct mmpath_pollution p;
 	u64 page;		/* the next one that nothing has been told of */
@@ -129,6 +132,93 @@ static void test_since(void **state)
 	(void)state;
 }
 
+/* A page that left, came back and left again is out once. */
+static void test_back(void **state)
+{
+	struct fixture f;
+	u64 first, other, i;
+
+	start(&f);
+	fetch(&f, 3);
+	first = leave(&f, 1);
+	other = leave(&f, 1);
+	for (i = 0; i < 2000; i++) {
+		assert_same(miss(&f, other), 1);
+		mmpath_pollution_left(&f.p, other);
+	}
+	/* of which nobody has seen that it came back */
+	mmpath_pollution_left(&f.p, other);
+	/* too long ago to know */
+	assert_same(miss(&f, first), 0);
+	first = leave(&f, 1);
+	for (i = 0; i < 500; i++) {
+		assert_same(miss(&f, other), 1);
+		mmpath_pollution_left(&f.p, other);
+		mmpath_pollution_left(&f.p, other);
+	}
+	assert_same(miss(&f, first), 1);
+	(void)state;
+}
+
+/* What prefetching remembers takes the place of pages, too. */
+static void test_held(void **state)
+{
+	struct fixture f;
+	u64 first, i;
+
+	start(&f);
+	mmpath_pollution_hold(&f.p, 4096 + 4095);
+	assert_same(mmpath_pollution_room(&f.p), 1);
+	fetch(&f, 2);
+	mmpath_pollution_hold(&f.p, 1);
+	first = leave(&f, 10);
+	for (i = 0; i < 10; i++)
+		assert_same(miss(&f, first + i), i >= 6);
+	mmpath_pollution_settled(&f.p);
+	mmpath_pollution_settled(&f.p);
+	assert_same(mmpath_pollution_room(&f.p), 2);
+	first = leave(&f, 1);
+	assert_same(miss(&f, first), 1);
+	first = leave(&f, 1);
+	mmpath_pollution_hold(&f.p, -8192);
+	mmpath_pollution_hold(&f.p, 8192);
+	/* in between nothing was taken */
+	assert_same(miss(&f, first), 0);
+	(void)state;
+}
+
+/* The price of a page: misses that were saved by one more. */
+static void test_price(void **state)
+{
+	struct fixture f;
+	u64 first, i;
+
+	start(&f);
+	mmpath_pollution_hold(&f.p, 4096);
+	first = leave(&f, 1000);
+	/* a page more saves one of these, and none of those that were missed before */
+	for (i = 0; i < 800; i++)
+		miss(&f, first + i);
+	assert_same(f.p.price, 0);
+	for (; i < 1000; i++)
+		miss(&f, first + i);
+	assert_in_range(f.p.price, ALMOST, 1 << MMPATH_PRICE_SHIFT);
+	/* a page that is fetched is not missed */
+	first = leave(&f, 1);
+	mmpath_pollution_fetched(&f.p, first);
+	assert_in_range(f.p.price, ALMOST, 1 << MMPATH_PRICE_SHIFT);
+	/* the last 100,000 are missed with that many fetched: one more would save one of them */
+	start(&f);
+	fetch(&f, 100000);
+	first = leave(&f, 200000);
+	for (i = 0; i < 200000; i++)
+		miss(&f, first + i);
+	print_message("# price %llu\n", (unsigned long long)f.p.price);
+	assert_in_range(f.p.price, (1 << MMPATH_PRICE_SHIFT) * 6 / 10,
+			(1 << MMPATH_PRICE_SHIFT) * 12 / 10);
+	(void)state;
+}
+
 /* With many pages unused a part of the departures is watched, and stands for all. */
 static void test_sample(void **state)
 {
@@ -160,6 +250,9 @@ int main(void)
 		cmocka_unit_test(test_wasted_is_no_departure),
 		cmocka_unit_test(test_fetched_early),
 		cmocka_unit_test(test_since),
+		cmocka_unit_test(test_back),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_price),
 		cmocka_unit_test(test_sample),
 	};
 
