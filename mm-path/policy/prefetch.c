@@ -34,6 +34,7 @@
 #include <linux/psi.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable.h>
+#include <linux/sched/cputime.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/shmem_fs.h>
@@ -696,11 +697,12 @@ static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memc
 	mmpath_prefetch_event(p, memcg, vma, address, false, miss, wait, &batch);
 	if (!batch.nr || fatal_signal_pending(current))
 		return;
-	began = ktime_get_ns();
+	/* CPU, because a fault without prefetching would wait in reclaim as well */
+	began = task_sched_runtime(current);
 	mmpath_prefetch_make_room(memcg, batch.nr);
 	read = mmpath_prefetch_read(p, vma, batch.page, batch.nr);
 	if (read)
-		mmpath_average(&p->page_ns, (ktime_get_ns() - began) / read);
+		mmpath_average(&p->page_ns, (task_sched_runtime(current) - began) / read);
 	mmpath_prefetch_done(p, memcg, &batch, read, miss);
 }
 
