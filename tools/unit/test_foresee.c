@@ -511,7 +511,7 @@ static void test_graph_rests(void **state)
 
 	/* while it grows it has time */
 	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_AUTO);
-	s.price_step = (1 << MMPATH_PRICE_SHIFT) / 512;
+	s.price_step = (1 << MMPATH_PRICE_SHIFT) / 256;
 	s.pays_memory = true;
 	run(&s, CHASE, 10);
 	report(&s, "a chase, memory not as dear");
