@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lines that come from other chips: an event of perf on each CPU. To count them costs nothing, and
- * tells whether there is anything to learn. When there is, the event samples: its handler puts the
+ * Lines that come from other chips: events of perf on each CPU. To count them costs nothing, and
+ * tells whether there is anything to learn. When there is, they sample: their handler puts the
  * address and the task into a ring (Azimi 2007, 3.2.1).
  *
- * The handler may run in an NMI, or in the middle of a context switch. So it takes no lock and
- * looks nothing up. It is the only writer of its CPU's ring, and the worker is the only reader.
+ * Loads alone do not show all that is shared. Who fills a ring for another thread reads little of
+ * what that has written: it asks for permission to write lines that it has. So there is an event
+ * for such stores, too, where a PMU can count them.
+ *
+ * The handlers may run in an NMI, or in the middle of a context switch. So they take no lock and
+ * look nothing up. Those of a CPU run one after the other, and are the only writers of its ring. The
+ * worker is the only reader.
  *
  * Perf takes cpus_read_lock() when an event is created or released. So a CPU that comes or goes
  * only leaves a note, and the worker does the rest in its next round.
@@ -31,16 +36,16 @@ struct taskcluster_ring {
 };
 
 /**
- * struct taskcluster_source - the event of a CPU
- * @event: NULL while there is none
- * @ring: where its samples go; NULL: it only counts
- * @counted: its count when it was last read
- * @stale: the CPU was offline: the event is dead
+ * struct taskcluster_source - the events of a CPU
+ * @event: NULL while there are none
+ * @ring: where their samples go; NULL: they only count
+ * @counted: their counts when they were last read
+ * @stale: the CPU was offline: the events are dead
  */
 struct taskcluster_source {
-	struct perf_event *event;
+	struct perf_event *event[TASKCLUSTER_EVENTS];
 	struct taskcluster_ring *ring;
-	u64 counted;
+	u64 counted[TASKCLUSTER_EVENTS];
 	bool stale;
 };
 
@@ -84,13 +89,19 @@ static void taskcluster_overflow(struct perf_event *event, struct perf_sample_da
 {
 	if (current->flags & (PF_KTHREAD | PF_EXITING))
 		return;
-	if (sample_is_local(data)) {
-		this_cpu_inc(taskcluster_stats[TASKCLUSTER_LOCAL]);
-		return;
-	}
 	/* perf looks up what was asked for and the PMU has not told */
 	perf_prepare_sample(data, event, regs);
 	sample_put(event->overflow_handler_context, data);
+}
+
+/* A store that asks for permission brings no data, so it has no source. */
+static void taskcluster_overflow_load(struct perf_event *event, struct perf_sample_data *data,
+				      struct pt_regs *regs)
+{
+	if (sample_is_local(data))
+		this_cpu_inc(taskcluster_stats[TASKCLUSTER_LOCAL]);
+	else
+		taskcluster_overflow(event, data, regs);
 }
 
 static void taskcluster_drain_ring(struct taskcluster_ring *ring,
@@ -167,10 +178,14 @@ int taskcluster_pmu_type(const char *name)
 
 static void source_close(struct taskcluster_source *source)
 {
-	if (!source->event)
-		return;
-	perf_event_release_kernel(source->event);
-	source->event = NULL;
+	unsigned int i;
+
+	for (i = 0; i < TASKCLUSTER_EVENTS; i++) {
+		if (source->event[i])
+			perf_event_release_kernel(source->event[i]);
+		source->event[i] = NULL;
+		source->counted[i] = 0;
+	}
 	vfree(source->ring);
 	source->ring = NULL;
 }
@@ -179,27 +194,30 @@ static int source_open(struct taskcluster_source *source, int cpu, unsigned int 
 {
 	struct perf_event_attr attr = {
 		.type = taskcluster_config.type, .size = sizeof(attr),
-		.config = taskcluster_config.event, .sample_period = period,
+		.sample_period = period,
 		.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR,
 		.exclude_kernel = 1, .exclude_hv = 1,
 	};
-	struct taskcluster_ring *ring = NULL;
+	perf_overflow_handler_t handler;
 	struct perf_event *event;
+	unsigned int i;
 
 	if (period) {
-		ring = vzalloc_node(sizeof(*ring), cpu_to_node(cpu));
-		if (!ring)
+		source->ring = vzalloc_node(sizeof(*source->ring), cpu_to_node(cpu));
+		if (!source->ring)
 			return -ENOMEM;
 	}
-	event = perf_event_create_kernel_counter(&attr, cpu, NULL,
-						 period ? taskcluster_overflow : NULL, ring);
-	if (IS_ERR(event)) {
-		vfree(ring);
-		return PTR_ERR(event);
+	for (i = 0; i < taskcluster_config.nr_events; i++) {
+		attr.config = taskcluster_config.event[i];
+		handler = i ? taskcluster_overflow : taskcluster_overflow_load;
+		event = perf_event_create_kernel_counter(&attr, cpu, NULL,
+							 period ? handler : NULL, source->ring);
+		if (IS_ERR(event)) {
+			source_close(source);
+			return PTR_ERR(event);
+		}
+		source->event[i] = event;
 	}
-	source->event = event;
-	source->ring = ring;
-	source->counted = 0;
 	return 0;
 }
 
@@ -239,7 +257,7 @@ static int taskcluster_open_all(void)
 		source = per_cpu_ptr(&taskcluster_sources, cpu);
 		if (xchg(&source->stale, false) || !cpu_online(cpu))
 			source_close(source);
-		if (source->event || !cpu_online(cpu))
+		if (source->event[0] || !cpu_online(cpu))
 			continue;
 		ret = source_open(source, cpu, taskcluster_opened);
 		/* a CPU may have gone meanwhile */
@@ -285,13 +303,19 @@ void taskcluster_unwatch(void)
 
 static u64 source_count(struct taskcluster_source *source)
 {
-	u64 enabled, running, was = source->counted;
+	u64 enabled, running, now, count = 0;
+	unsigned int i;
 
-	if (!source->event)
-		return 0;
-	source->counted = perf_event_read_value(source->event, &enabled, &running);
-	/* a count that goes back is a PMU that lies */
-	return source->counted > was ? source->counted - was : 0;
+	for (i = 0; i < TASKCLUSTER_EVENTS; i++) {
+		if (!source->event[i])
+			continue;
+		now = perf_event_read_value(source->event[i], &enabled, &running);
+		/* a count that goes back is a PMU that lies */
+		if (now > source->counted[i])
+			count += now - source->counted[i];
+		source->counted[i] = now;
+	}
+	return count;
 }
 
 /**

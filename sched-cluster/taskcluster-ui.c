@@ -67,22 +67,42 @@ static struct kobj_attribute state_attr = __ATTR_RO(state);
 
 static ssize_t event_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
+	unsigned int i;
 	ssize_t len;
 
 	mutex_lock(&taskcluster_mutex);
-	if (*taskcluster_config.pmu)
-		len = sysfs_emit(buf, "%s:0x%llx:%u\n", taskcluster_config.pmu,
-				 taskcluster_config.event, taskcluster_config.period);
-	else
-		len = sysfs_emit(buf, "none\n");
+	len = sysfs_emit(buf, "%s", *taskcluster_config.pmu ? taskcluster_config.pmu : "none");
+	for (i = 0; i < taskcluster_config.nr_events; i++)
+		len += sysfs_emit_at(buf, len, "%c0x%llx", i ? ',' : ':',
+				     taskcluster_config.event[i]);
+	if (i)
+		len += sysfs_emit_at(buf, len, ":%u", taskcluster_config.period);
+	len += sysfs_emit_at(buf, len, "\n");
 	mutex_unlock(&taskcluster_mutex);
 	return len;
 }
 
 #define PERIOD_MOST	1000000000U
 
-/* PMU:CONFIG:PERIOD, cut into pieces */
-static int ui_parse_event(char *text, char **pmu, u64 *event, unsigned int *period)
+/* CONFIG[,CONFIG] */
+static int ui_parse_configs(char *text, u64 *event, unsigned int *nr)
+{
+	char *config;
+	int ret;
+
+	for (*nr = 0; (config = strsep(&text, ",")); (*nr)++) {
+		if (*nr == TASKCLUSTER_EVENTS)
+			return -EINVAL;
+		ret = kstrtou64(config, 0, &event[*nr]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* PMU:CONFIG[,CONFIG]:PERIOD, cut into pieces */
+static int ui_parse_event(char *text, char **pmu, u64 *event, unsigned int *nr,
+			  unsigned int *period)
 {
 	char *config, *number;
 	int ret;
@@ -92,25 +112,25 @@ static int ui_parse_event(char *text, char **pmu, u64 *event, unsigned int *peri
 	number = strsep(&text, ":");
 	if (!number || text || !**pmu || strlen(*pmu) >= TASKCLUSTER_NAME)
 		return -EINVAL;
-	ret = kstrtou64(config, 0, event);
+	ret = ui_parse_configs(config, event, nr);
 	return ret ?: ui_parse(number, TASKCLUSTER_PERIOD_LEAST, PERIOD_MOST, period);
 }
 
 static ssize_t event_store(struct kobject *kobj, struct kobj_attribute *attr,
 			   const char *buf, size_t count)
 {
-	char text[TASKCLUSTER_NAME + 40], *pmu;
-	unsigned int period;
-	u64 event;
+	char text[TASKCLUSTER_NAME + 60], *pmu;
+	u64 event[TASKCLUSTER_EVENTS];
+	unsigned int period, nr;
 	int ret;
 
 	if (strscpy(text, buf) < 0)
 		return -EINVAL;
-	ret = ui_parse_event(strstrip(text), &pmu, &event, &period);
+	ret = ui_parse_event(strstrip(text), &pmu, event, &nr, &period);
 	if (ret)
 		return ret;
 	mutex_lock(&taskcluster_mutex);
-	ret = taskcluster_set_event(pmu, event, period);
+	ret = taskcluster_set_event(pmu, event, nr, period);
 	mutex_unlock(&taskcluster_mutex);
 	return ret ?: count;
 }

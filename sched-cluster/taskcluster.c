@@ -200,12 +200,15 @@ static void taskcluster_stop(void)
 	taskcluster_be("off");
 }
 
-/* Without an event that was set, that of the virtual PMU: lines from another chip's L2. */
+/* Without an event that was set, those of the virtual PMU: lines from another chip's L2, and stores. */
 static int taskcluster_find_event(void)
 {
+	static const u64 event[] = { 0x12, 0x8 };
+
 	if (*taskcluster_config.pmu)
 		return 0;
-	return taskcluster_set_event("vpmu", 0x12, READ_ONCE(taskcluster_config.period));
+	return taskcluster_set_event("vpmu", event, ARRAY_SIZE(event),
+				     READ_ONCE(taskcluster_config.period));
 }
 
 /**
@@ -240,12 +243,13 @@ int taskcluster_set_enabled(bool on)
 /**
  * taskcluster_set_event() - say what to sample
  * @pmu: name of a PMU, shorter than TASKCLUSTER_NAME
- * @event: attr.config of the event
+ * @event: attr.config of the events, see struct taskcluster_config
+ * @nr: number of them, 1 or 2
  * @period: one sample in this many
  *
  * Context: process, taskcluster_mutex held. Return: 0, or -ENODEV if there is no such PMU.
  */
-int taskcluster_set_event(const char *pmu, u64 event, unsigned int period)
+int taskcluster_set_event(const char *pmu, const u64 *event, unsigned int nr, unsigned int period)
 {
 	int type = taskcluster_pmu_type(pmu);
 
@@ -253,7 +257,8 @@ int taskcluster_set_event(const char *pmu, u64 event, unsigned int period)
 		return type;
 	strscpy(taskcluster_config.pmu, pmu);
 	taskcluster_config.type = type;
-	taskcluster_config.event = event;
+	memcpy(taskcluster_config.event, event, nr * sizeof(*event));
+	taskcluster_config.nr_events = nr;
 	WRITE_ONCE(taskcluster_config.period, period);
 	taskcluster_unwatch();
 	return 0;

@@ -28,6 +28,8 @@
 #define TASKCLUSTER_QUARTERS	4U	/* that round_ms has */
 #define TASKCLUSTER_NAME	32	/* bytes of a PMU's name */
 
+#define TASKCLUSTER_EVENTS	2U
+
 enum taskcluster_mode {
 	TASKCLUSTER_NONE,
 	TASKCLUSTER_PROCESS,	/* threads of one process, by virtual address */
@@ -39,7 +41,9 @@ enum taskcluster_mode {
  * struct taskcluster_config - what the user has set
  * @pmu: name of the PMU, empty: the virtual PMU, if there is one
  * @type: of this PMU
- * @event: attr.config of the event
+ * @event: attr.config of the events: data from another chip, and stores for which another chip
+ *	is asked
+ * @nr_events: number of them, 1 or 2
  * @period: one sample in this many events, or in fewer
  * @arm_rate: events in a second, on any CPU, that are worth to be sampled
  * @round_ms: time of a round
@@ -48,7 +52,8 @@ enum taskcluster_mode {
 struct taskcluster_config {
 	char pmu[TASKCLUSTER_NAME];
 	int type;
-	u64 event;
+	u64 event[TASKCLUSTER_EVENTS];
+	unsigned int nr_events;
 	unsigned int period;
 	unsigned int arm_rate;
 	unsigned int round_ms;
@@ -177,7 +182,7 @@ extern const char *const taskcluster_mode_names[NR_TASKCLUSTER_MODES];
 /* taskcluster.c */
 bool taskcluster_on(void);
 int taskcluster_set_enabled(bool on);
-int taskcluster_set_event(const char *pmu, u64 event, unsigned int period);
+int taskcluster_set_event(const char *pmu, const u64 *event, unsigned int nr, unsigned int period);
 int taskcluster_set_mode(u64 id, enum taskcluster_mode mode);
 const char *taskcluster_state(void);
 void taskcluster_restart(void);

@@ -176,6 +176,27 @@ static void *play_thread(void *arg)
 	return NULL;
 }
 
+/* Two write what two others read, and read nothing of it: all that they ask for is permission. */
+static void *write_or_read(void *arg)
+{
+	long id = (long)arg;
+	struct board *b = &shared->board[id % BOARDS];
+	uint32_t x = id * 77 + 12345;
+	volatile uint64_t *slot;
+
+	stay_on(0, id);
+	shared->tid[id] = syscall(SYS_gettid);
+	while (!shared->stop) {
+		x = x * 1664525 + 1013904223;
+		slot = &b->sum[(x >> 8) % ENTRIES][0];
+		if (id < BOARDS)
+			*slot = x;
+		else
+			(void)*slot;
+	}
+	return NULL;
+}
+
 static void run_all(void *(*run)(void *))
 {
 	pthread_t thread[THREADS];
@@ -190,6 +211,11 @@ static void run_all(void *(*run)(void *))
 static void run_threads(void)
 {
 	run_all(play_thread);
+}
+
+static void run_writers(void)
+{
+	run_all(write_or_read);
 }
 
 static void run_processes(void)
@@ -408,6 +434,10 @@ static bool test_bad_input(void)
 	good &= gives(-EINVAL, SYS "event", "vpmu:zz:500") && gives(-EINVAL, SYS "event", "vpmu:1");
 	good &= gives(-EINVAL, SYS "event", ":1:500") && gives(-EINVAL, SYS "event", "a:1:500:2");
 	good &= gives(-ERANGE, SYS "event", "vpmu:0x12:1");
+	good &= gives(-EINVAL, SYS "event", "vpmu:1,2,3:500");
+	good &= gives(-EINVAL, SYS "event", "vpmu:1,:500");
+	good &= gives(-EINVAL, SYS "event", "vpmu:,1:500");
+	good &= is(SYS "event", "none");
 	good &= gives(-EINVAL, CGROUP "/cpu.cluster", "yes");
 	return good && test_defaults();
 }
@@ -483,6 +513,15 @@ static bool test_processes(void)
 	return ended(pid) && good;
 }
 
+static bool test_writers(void)
+{
+	bool good = gives(0, CGROUP "/cpu.cluster", "process");
+	pid_t pid = begin(run_writers);
+
+	good &= happens(found);
+	return ended(pid) && good;
+}
+
 static bool test_short_threads(void)
 {
 	bool good = gives(0, CGROUP "/cpu.cluster", "process");
@@ -518,7 +557,10 @@ static bool test_refused(void)
 {
 	bool good = gives(0, SYS "event", "vpmu:0x3f:500") && happens(is_refused);
 
-	return gives(0, SYS "event", "vpmu:0x12:500") && happens(is_sampling) && good;
+	good &= gives(0, SYS "event", "vpmu:0x12,0x3f:500") && happens(is_refused);
+	good &= gives(0, SYS "event", "vpmu:0x12:500") && happens(is_sampling);
+	return gives(0, SYS "event", "vpmu:0x12,8:500") && happens(is_sampling) &&
+	       is(SYS "event", "vpmu:0x12,0x8:500") && good;
 }
 
 /* A cgroup that is removed asks no more. */
@@ -1061,6 +1103,7 @@ static const struct {
 	{ "threads that have ended are forgotten", test_forgotten },
 	{ "switched off, nothing is left", test_off },
 	{ "processes that share memory", test_processes },
+	{ "some write what others read", test_writers },
 	{ "threads that end within a round", test_short_threads },
 	{ "CPUs that go and come", test_hotplug },
 	{ "an event that the PMU refuses, and another one", test_refused },
