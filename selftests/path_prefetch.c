@@ -496,7 +496,7 @@ static void reclaim_written(const char *cg, size_t pages)
 static bool has_pollution(void)
 {
 	char *cg = path_cg(NULL, "prefetch");
-	long long ahead, ondemand, pollution;
+	long long ahead, ondemand, pollution, memory;
 	bool good;
 	pid_t pid;
 
@@ -517,8 +517,10 @@ static bool has_pollution(void)
 	ondemand = counter(cg, "prefetch_ondemand") - ondemand;
 	ksft_print_msg("%lld pages wait, %lld are missed, of these for them %lld\n", ahead,
 		       ondemand, pollution);
-	/* no more pages can have left for them than they are */
-	good &= path_ge(pollution, 8) && path_le(pollution, ahead) && path_lt(ahead, ondemand);
+	/* no more pages can have left for them, and for what is remembered, than both take */
+	memory = (16384 + 36 * counter(cg, "prefetch_ondemand")) / 4096;
+	good &= path_ge(pollution, 8) && path_le(pollution, ahead + memory) &&
+		path_lt(ahead + memory, ondemand);
 	path_cg_remove(cg);
 	return good;
 }

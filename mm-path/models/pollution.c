@@ -16,8 +16,9 @@
  *	rank among the pages that are out, the last one first  <  R
  *
  * That is the refault distance of mm/workingset.c, but held against R and not against the size of
- * a list, and a page that left and came back is none of those between. Departures of pages that
- * nobody had used do not count, for without prefetching there would have been none.
+ * a list, and a page that left and came back is none of those between. It has pushed out another
+ * one by then: until one has left, memory is not full, and ranks stay as they are. Departures of pages
+ * that nobody had used do not count, for without prefetching there would have been none.
  *
  * The ranks of misses also tell what memory is worth here: with k misses of rank below n, a page
  * more of memory would have saved k / n misses. That is the price of a page.
@@ -111,12 +112,20 @@ static bool pollution_remembers(const struct mmpath_pollution *p, u32 at)
 	return p->clock - at < min(MMPATH_POLLUTION_TIMES, p->clock - p->since);
 }
 
-/* The page is back, or leaves again. */
-static void pollution_clear(struct mmpath_pollution *p, struct mmpath_departure *left)
+static void pollution_clear(struct mmpath_pollution *p, u32 at)
 {
-	if (pollution_remembers(p, left->at))
-		*pollution_word(p, left->at) &= ~BIT_ULL(left->at % 64);
-	left->name = 0;
+	if (pollution_remembers(p, at))
+		*pollution_word(p, at) &= ~BIT_ULL(at % 64);
+}
+
+/* A page leaves, and makes room for one that is back. If that was not seen, for itself. */
+static void pollution_make_room(struct mmpath_pollution *p, struct mmpath_departure *left,
+				bool again)
+{
+	if (again)
+		pollution_clear(p, left->at);
+	else if (p->nr_back)
+		pollution_clear(p, p->back[--p->nr_back]);
 }
 
 /* How many pages have left after the one at @at, and are not back? */
@@ -154,7 +163,9 @@ static unsigned int pollution_back(struct mmpath_pollution *p, u64 page, bool mi
 	if (!left)
 		return 0;
 	rank = pollution_remembers(p, left->at) ? pollution_rank(p, left->at) : U32_MAX;
-	pollution_clear(p, left);
+	left->name = 0;
+	if (p->nr_back < MMPATH_POLLUTION_BACK)
+		p->back[p->nr_back++] = left->at;
 	if (miss && rank < priced)
 		p->price += (1ULL << (MMPATH_PRICE_SHIFT + p->shift)) / priced;
 	return (rank < room) << p->shift;
@@ -173,8 +184,7 @@ void mmpath_pollution_left(struct mmpath_pollution *p, u64 page)
 	if (!mmpath_pollution_room(p) || !pollution_watches(p, hash))
 		return;
 	left = pollution_get(p, hash);
-	if (left->name == pollution_name(hash))
-		pollution_clear(p, left);
+	pollution_make_room(p, left, left->name == pollution_name(hash));
 	p->clock++;
 	left->name = pollution_name(hash);
 	left->at = p->clock;

@@ -11,6 +11,7 @@
 #define MMPATH_POLLUTION_SETS	(1U << MMPATH_POLLUTION_ORDER)
 #define MMPATH_POLLUTION_WAYS	4U
 #define MMPATH_POLLUTION_TIMES	1024U	/* departures of which is known whether the page is back */
+#define MMPATH_POLLUTION_BACK	64U
 
 /* A page that has left memory, and at which departure; @name is 0 if there is none */
 struct mmpath_departure {
@@ -26,13 +27,16 @@ struct mmpath_departure {
  * @price: misses until now that one page more of memory would have saved, in
  *	1 / 2^MMPATH_PRICE_SHIFT
  * @shift: one page in 2^shift is watched when it leaves
- * @out: bit for each of the last departures: the page is not back
+ * @nr_back: number of departures in @back
+ * @back: departures of pages that are back, and have pushed out no other page yet
+ * @out: bit for each of the last departures: the page is not back, or is in @back
  * @left: the last departures
  */
 struct mmpath_pollution {
 	u32 clock, since, unused;
 	u64 held, price;
-	u8 shift;
+	u8 shift, nr_back;
+	u32 back[MMPATH_POLLUTION_BACK];
 	u64 out[MMPATH_POLLUTION_TIMES / 64];
 	struct mmpath_departure left[MMPATH_POLLUTION_SETS][MMPATH_POLLUTION_WAYS];
 };

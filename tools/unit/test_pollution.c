@@ -160,6 +160,27 @@ static void test_back(void **state)
 	(void)state;
 }
 
+/* What comes back while memory is not full changes no rank. */
+static void test_room(void **state)
+{
+	struct fixture f;
+	u64 first, i;
+
+	start(&f);
+	fetch(&f, 5);
+	first = leave(&f, 20);
+	/* the last one first */
+	for (i = 0; i < 20; i++)
+		assert_same(miss(&f, first + 19 - i), i < 5);
+	first = leave(&f, 20);
+	assert_same(miss(&f, first + 14), 0);
+	/* that pushes out the one after it */
+	mmpath_pollution_left(&f.p, first + 14);
+	assert_same(miss(&f, first + 15), 0);
+	assert_same(miss(&f, first + 14), 1);
+	(void)state;
+}
+
 /* What prefetching remembers takes the place of pages, too. */
 static void test_held(void **state)
 {
@@ -252,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_fetched_early),
 		cmocka_unit_test(test_since),
 		cmocka_unit_test(test_back),
+		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_price),
 		cmocka_unit_test(test_sample),
