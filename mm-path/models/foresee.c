@@ -7,7 +7,7 @@
  *	    +-- graph:	the pages that were missed soon after this one before (ppg.c)
  *	    +-- tests:	which of the two is right here, and how far ahead?
  *
- * One event in four is a test. What each predictor would fetch as its first to fourth page is
+ * One event in four is a test, or one in 16 where no predictor is of any use. What each predictor would fetch as its first to fourth page is
  * noted, and what it would fetch from the 32nd page on. A test is right if that page is missed,
  * or used after it was fetched, soon: within 256 events, or fewer if there are less than 2048
  * pages in swap. Where less than 40 % of the near tests are right, nothing is fetched. Where 70 %
@@ -65,7 +65,7 @@
 #define FORESEE_NAPS		4	/* the longest nap is 2^4 times as long */
 
 #define FORESEE_MARKS_BYTES	(MMPATH_FORESEE_MARKS * sizeof(struct mmpath_foresee_mark))
-#define FORESEE_PROBES		32U	/* places of a page in the table of marks */
+#define FORESEE_PROBES		16U	/* places of a page in the table of marks */
 #define FORESEE_SWEEP		16U	/* marks of each table that are looked at in an event */
 #define FORESEE_TESTED		0x0f	/* of a test: those that name the page */
 #define FORESEE_UNSETTLED	0x20	/* of a fetch, above 1 + its predictor */
@@ -156,22 +156,22 @@ static bool foresee_late(const struct mmpath_foresee *f, u32 tick)
 
 /* Marks */
 
-/* By their upper bits, the ranks of as many pages in a row as there are marks are all different. */
-static struct mmpath_foresee_mark *foresee_mark_at(struct mmpath_foresee_mark *marks, u64 page,
-						   unsigned int probe)
+/*
+ * The first place of a page. By their upper bits, the ranks of as many pages in a row as there are
+ * marks are all different.
+ */
+static u32 foresee_mark_place(u64 page)
 {
-	u64 rank = mmpath_rank(page) * MMPATH_FORESEE_MARKS >> MMPATH_VPN_BITS;
-
-	return &marks[(rank + probe) % MMPATH_FORESEE_MARKS];
+	return mmpath_rank(page) * MMPATH_FORESEE_MARKS >> MMPATH_VPN_BITS;
 }
 
 static struct mmpath_foresee_mark *foresee_mark_find(struct mmpath_foresee_mark *marks, u64 page)
 {
 	struct mmpath_foresee_mark *mark;
-	unsigned int i;
+	u32 i, place = foresee_mark_place(page);
 
-	for (i = 0; marks && i < FORESEE_PROBES; i++) {
-		mark = foresee_mark_at(marks, page, i);
+	for (i = place; marks && i < place + FORESEE_PROBES; i++) {
+		mark = &marks[i % MMPATH_FORESEE_MARKS];
 		if (mark->what && mark->page == page)
 			return mark;
 	}
@@ -187,12 +187,12 @@ static struct mmpath_foresee_mark *foresee_mark_get(struct mmpath_foresee *f,
 						    unsigned int busy)
 {
 	struct mmpath_foresee_mark *mark, *free = NULL;
-	unsigned int i;
+	u32 i, place = foresee_mark_place(page);
 
 	if (!*marks)
 		*marks = mmpath_mem_alloc(f->mem, FORESEE_MARKS_BYTES);
-	for (i = 0; *marks && i < FORESEE_PROBES; i++) {
-		mark = foresee_mark_at(*marks, page, i);
+	for (i = place; *marks && i < place + FORESEE_PROBES; i++) {
+		mark = &(*marks)[i % MMPATH_FORESEE_MARKS];
 		if (mark->what && mark->page == page)
 			return mark;
 		if (!(mark->what & busy) && (!free || (free->what && !mark->what)))
@@ -409,8 +409,8 @@ static u32 foresee_pages(const struct mmpath_foresee *f)
 	return f->max_nodes / 2;
 }
 
-/* Has the graph been tested enough to say that it is of no use here? */
-static bool foresee_graph_is_hopeless(const struct mmpath_foresee_tests *t)
+/* Has a predictor been tested enough to say that it is of no use here? */
+static bool foresee_is_hopeless(const struct mmpath_foresee_tests *t)
 {
 	return t->tried[false] >= FORESEE_TRIED_ENOUGH &&
 	       foresee_share(t, false) < FORESEE_HOPELESS;
@@ -448,7 +448,7 @@ static bool foresee_graph_awake(struct mmpath_foresee *f, struct mmpath_foresee_
 		r->asleep--;
 		return false;
 	}
-	if (++r->awake < FORESEE_ROUNDS * foresee_pages(f) && !foresee_graph_is_hopeless(t))
+	if (++r->awake < FORESEE_ROUNDS * foresee_pages(f) && !foresee_is_hopeless(t))
 		return true;
 	if (foresee_graph_pays(f, r)) {
 		r->naps = 0;
@@ -647,6 +647,18 @@ static bool foresee_triggers(struct mmpath_foresee_region *r, u64 page)
 	return false;
 }
 
+/*
+ * Is this event a test? One in 4 is. Where no predictor is of any use, one in 16 is enough to notice
+ * when one of them is, and most of what a program without order pays is for tests.
+ */
+static bool foresee_tests(struct mmpath_foresee_region *r, bool graph)
+{
+	bool hopeless = foresee_is_hopeless(&r->tests[MMPATH_FORESEE_SPACE]) &&
+			(!graph || foresee_is_hopeless(&r->tests[MMPATH_FORESEE_PPG]));
+
+	return !(foresee_random(r) % (hopeless ? 16 : 4));
+}
+
 static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_foresee_region *r,
 				    const struct mmpath_foresee_event *e, u32 place, bool test,
 				    bool go, u64 *fetch)
@@ -790,7 +802,7 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	}
 
 	go = e->miss || foresee_triggers(r, e->page);
-	test = !(foresee_random(r) & 3);
+	test = foresee_tests(r, graph);
 	if (!test && !go)
 		return 0;
 	return foresee_predict(f, r, e, place, test, go, fetch);

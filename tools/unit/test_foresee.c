@@ -21,12 +21,14 @@ struct swap_sim {
 	bool pays_memory;	/* all of the model's, and not only that of the graph */
 	size_t bytes;		/* that the model had after each event, on average */
 	u64 events;
+	u64 asked;		/* whether a page is in swap */
 };
 
 static bool sim_swapped(void *arg, u64 page)
 {
 	struct swap_sim *s = arg;
 
+	s->asked++;
 	page -= s->base;
 	assert_true(page < s->pages);
 	return s->touched[page] && (!s->resident[page] || s->fetched[page]);
@@ -254,6 +256,23 @@ static void test_random(void **state)
 	/* of the program's 32 MB */
 	assert_in_range(s.bytes / s.events, 8192, 6 * PAGES);
 	sim_end(&s);
+}
+
+/* Where nothing is of any use, few events are tests. */
+static void test_hopeless(void **state)
+{
+	struct swap_sim s;
+
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_AUTO);
+	run(&s, RANDOM, 5);
+	s.asked = 0;
+	s.events = 0;
+	run(&s, RANDOM, 5);
+	print_message("# pages looked up for 100 misses: %llu\n",
+		      (unsigned long long)(100 * s.asked / s.events));
+	assert_in_range(100 * s.asked / s.events, 130, 400);
+	sim_end(&s);
+	(void)state;
 }
 
 /* Where space is right as often as the graph, the program does not pay for one of all pages. */
@@ -528,6 +547,7 @@ int main(void)
 		cmocka_unit_test(test_graph),
 		cmocka_unit_test(test_auto),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_hopeless),
 		cmocka_unit_test(test_either),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_change),
