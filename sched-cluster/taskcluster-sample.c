@@ -9,8 +9,8 @@
  * for such stores, too, where a PMU can count them.
  *
  * The handlers may run in an NMI, or in the middle of a context switch. So they take no lock and
- * look nothing up. Those of a CPU run one after the other, and are the only writers of its ring. The
- * worker is the only reader.
+ * look nothing up. Those of a CPU run one after the other, and are the only writers of its ring.
+ * The worker is the only reader.
  *
  * Perf takes cpus_read_lock() when an event is created or released. So a CPU that comes or goes
  * only leaves a note, and the worker does the rest in its next round.

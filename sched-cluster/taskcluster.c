@@ -200,7 +200,7 @@ static void taskcluster_stop(void)
 	taskcluster_be("off");
 }
 
-/* Without an event that was set, those of the virtual PMU: lines from another chip's L2, and stores. */
+/* Without one that was set, those of the virtual PMU: lines from another chip's L2, and stores. */
 static int taskcluster_find_event(void)
 {
 	static const u64 event[] = { 0x12, 0x8 };

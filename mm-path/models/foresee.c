@@ -7,12 +7,13 @@
  *	    +-- graph:	the pages that were missed soon after this one before (ppg.c)
  *	    +-- tests:	which of the two is right here, and how far ahead?
  *
- * One event in four is a test, or one in 16 where no predictor is of any use. What each predictor would fetch as its first to fourth page is
- * noted, and what it would fetch from the 32nd page on. A test is right if that page is missed,
- * or used after it was fetched, soon: within 256 events, or fewer if there are less than 2048
- * pages in swap. Where less than 40 % of the near tests are right, nothing is fetched. Where 70 %
- * of the far ones are right, 64 pages are. A mapping with few tests is judged by all of the
- * program, and the first ones of a program by none: nothing is fetched on trust.
+ * One event in four is a test, or one in 16 where no predictor is of any use. What each predictor
+ * would fetch as its first to fourth page is noted, and what it would fetch from the 32nd page on.
+ * A test is right if that page is missed, or used after it was fetched, soon: within 256 events,
+ * or fewer if there are less than 2048 pages in swap. Where less than 40 % of the near tests are
+ * right, nothing is fetched. Where 70 % of the far ones are right, 64 pages are. A mapping with
+ * few tests is judged by all of the program, and the first ones of a program by none: nothing is
+ * fetched on trust.
  *
  * "Was it used before it was evicted?" would be the wrong test. About half of all random pages
  * are, because they stay for long. They are hardly ever used soon.
@@ -648,8 +649,8 @@ static bool foresee_triggers(struct mmpath_foresee_region *r, u64 page)
 }
 
 /*
- * Is this event a test? One in 4 is. Where no predictor is of any use, one in 16 is enough to notice
- * when one of them is, and most of what a program without order pays is for tests.
+ * Is this event a test? One in 4 is. Where no predictor is of any use, one in 16 is enough to
+ * notice when one of them is, and most of what a program without order pays is for tests.
  */
 static bool foresee_tests(struct mmpath_foresee_region *r, bool graph)
 {

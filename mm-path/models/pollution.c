@@ -17,8 +17,8 @@
  *
  * That is the refault distance of mm/workingset.c, but held against R and not against the size of
  * a list, and a page that left and came back is none of those between. It has pushed out another
- * one by then: until one has left, memory is not full, and ranks stay as they are. Departures of pages
- * that nobody had used do not count, for without prefetching there would have been none.
+ * one by then: until one has left, memory is not full, and ranks stay as they are. Departures of
+ * pages that nobody had used do not count, for without prefetching there would have been none.
  *
  * The ranks of misses also tell what memory is worth here: with k misses of rank below n, a page
  * more of memory would have saved k / n misses. That is the price of a page.
@@ -39,7 +39,7 @@
 
 #define POLLUTION_KEPT		(MMPATH_POLLUTION_SETS * MMPATH_POLLUTION_WAYS)
 #define POLLUTION_MAX_SHIFT	20
-#define POLLUTION_PRICED	64U	/* ranks below it tell the price, or those below R if more */
+#define POLLUTION_PRICED	64U	/* ranks below it, or below R if more, tell the price */
 #define POLLUTION_PAGE_SHIFT	12
 
 /**

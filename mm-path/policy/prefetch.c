@@ -275,7 +275,7 @@ static void mmpath_pollution_note_held(struct mmpath_prefetcher *p, s64 bytes)
 
 /* Costs */
 
-/* An average, without a lock: a sample that is lost does no harm, nor does one of a task that slept. */
+/* An average, without a lock: a sample that is lost does no harm, nor does one that is far off. */
 static void mmpath_average(u32 *average, u64 ns)
 {
 	u32 old = READ_ONCE(*average);
