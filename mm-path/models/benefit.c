@@ -43,7 +43,7 @@ bool mmpath_benefit_rests(struct mmpath_benefit *b)
  * @b: what was gained
  * @gain: in 1/256 misses; negative: it has cost more
  * @learning: what it has cost to learn, in 1/256 misses
- * @price: of a page of memory, see struct mmpath_pollution; never falls
+ * @price: of a page of memory, see struct mmpath_pollution; never falls in a window
  * @bytes: memory that was taken
  */
 void mmpath_benefit_note(struct mmpath_benefit *b, s64 gain, u32 learning, u64 price, u64 bytes)

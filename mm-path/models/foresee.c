@@ -29,7 +29,7 @@
  * mappings is forgotten.
  *
  * Tests tell what to do, and what was done must have helped (benefit.c). What does not pay for its
- * CPU and its memory, is forgotten and rests: the graph, or all of it. While the graph grows, what
+ * CPU and its memory is forgotten and rests: the graph, or all of it. While the graph grows, what
  * it learns is still to come, so the time that it is given begins anew when it has doubled.
  *
  * Pages that were fetched and not used yet are limited to a part of memory, between 2 and 10 %,
@@ -141,6 +141,18 @@ static void foresee_rest(struct mmpath_foresee *f)
 	f->pool_percent = POOL_FIRST;
 	f->next_region = 0;
 	f->proven_nodes = 0;
+}
+
+/**
+ * mmpath_foresee_moved() - note that the program has moved to another memory
+ * @f: what is foreseen
+ *
+ * What was gained and what a page was worth there says nothing of the memory that it has now.
+ */
+void mmpath_foresee_moved(struct mmpath_foresee *f)
+{
+	mmpath_benefit_restart(&f->all);
+	mmpath_benefit_restart(&f->of_graph);
 }
 
 /* Marks have room for ticks of 13 bits. */

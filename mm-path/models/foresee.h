@@ -181,6 +181,7 @@ void mmpath_foresee_init(struct mmpath_foresee *f, struct mmpath_mem *mem,
 			 enum mmpath_foresee_mode mode, u32 max_nodes);
 void mmpath_foresee_set(struct mmpath_foresee *f, enum mmpath_foresee_mode mode, u32 max_nodes);
 void mmpath_foresee_destroy(struct mmpath_foresee *f);
+void mmpath_foresee_moved(struct mmpath_foresee *f);
 unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_foresee_event *e,
 			    u64 *fetch);
 struct mmpath_foresee_region *mmpath_foresee_region(const struct mmpath_foresee *f, u32 i);

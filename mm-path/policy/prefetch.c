@@ -629,6 +629,7 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 		atomic_long_add(s->f.nr_unsettled, &p->unsettled);
 		mmpath_pollution_note_held(s->p, -(s64)s->mem.bytes);
 		mmpath_pollution_note_held(p, s->mem.bytes);
+		mmpath_foresee_moved(&s->f);
 		refcount_inc(&p->ref);
 		mmpath_prefetcher_put(s->p);
 		WRITE_ONCE(s->p, p);

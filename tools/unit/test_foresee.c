@@ -511,6 +511,27 @@ static void test_rests(void **state)
 	(void)state;
 }
 
+/* Another memory has another price of a page: that is no cost. */
+static void test_moved(void **state)
+{
+	struct swap_sim s;
+	int n;
+
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_AUTO);
+	s.pays_memory = true;
+	for (n = 0; n < 6; n++) {
+		run(&s, CHASE, 2);
+		s.price = n % 2 ? 0 : 1000ULL << MMPATH_PRICE_SHIFT;
+		mmpath_foresee_moved(&s.f);
+	}
+	report(&s, "a chase that moves");
+	assert_same(s.f.rested, 0);
+	assert_same(s.f.of_graph.asleep, 0);
+	assert_in_range(sim_hidden(&s), 60, 100);
+	sim_end(&s);
+	(void)state;
+}
+
 /* A graph whose memory is worth more than what it finds is given up, and nothing else is. */
 static void test_graph_rests(void **state)
 {
@@ -558,6 +579,7 @@ int main(void)
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_rests),
 		cmocka_unit_test(test_graph_rests),
+		cmocka_unit_test(test_moved),
 	};
 
 	cmocka_set_test_filter(getenv("UNIT_FILTER"));
