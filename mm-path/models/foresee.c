@@ -509,6 +509,9 @@ static void foresee_settle_fetch(struct mmpath_foresee *f, struct mmpath_foresee
 	f->nr_unsettled--;
 	f->right += right;
 	f->wrong += !right;
+	/* without prefetching the others would have been read as well, when they were missed */
+	if (!right)
+		f->all.gain -= f->page_cost;
 	f->pool_right += right;
 	f->pool_wrong += !right;
 	if (f->pool_right + f->pool_wrong < POOL_OUTCOMES)
@@ -532,6 +535,8 @@ static void foresee_settle_page(struct mmpath_foresee *f, u64 page, bool miss)
 		f->used_by = (mark->what & ~FORESEE_UNSETTLED) - 1;
 	if (mark->what & FORESEE_UNSETTLED)
 		foresee_settle_fetch(f, mark, !miss && !foresee_late(f, mark->at));
+	else if (!miss)
+		f->all.gain += f->page_cost;	/* it was taken to be of no use */
 	mark->what = 0;
 }
 
@@ -640,7 +645,6 @@ static unsigned int foresee_choose(struct mmpath_foresee *f, struct mmpath_fores
 	if (chosen) {
 		f->fetch_by = r->by;
 		f->fetch_depth = r->depth;
-		f->all.gain -= (s64)chosen * e->page_cost;
 		r->trigger[r->next_trigger++ % MMPATH_FORESEE_TRIGGERS] = fetch[(chosen - 1) / 2];
 		r->fetched += chosen;
 	}
@@ -708,7 +712,7 @@ static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_fore
 static bool foresee_fails(struct mmpath_foresee *f, const struct mmpath_foresee_event *e)
 {
 	u32 window = max(FORESEE_ROUNDS * foresee_pages(f), FORESEE_WINDOW);
-	s64 gain = e->miss ? 0 : MMPATH_MISS + e->page_cost;
+	s64 gain = e->miss ? 0 : MMPATH_MISS;
 
 	mmpath_benefit_note(&f->all, gain - e->late, e->learning_cost, e->price, e->taken);
 	return mmpath_benefit_fails(&f->all, window);
@@ -718,7 +722,7 @@ static bool foresee_fails(struct mmpath_foresee *f, const struct mmpath_foresee_
 static bool foresee_graph_fails(struct mmpath_foresee *f, const struct mmpath_foresee_event *e)
 {
 	u32 window = max(FORESEE_ROUNDS * foresee_pages(f), FORESEE_WINDOW);
-	s64 gain = f->used_by == MMPATH_FORESEE_PPG ? MMPATH_MISS + e->page_cost : 0;
+	s64 gain = f->used_by == MMPATH_FORESEE_PPG ? MMPATH_MISS : 0;
 
 	if (mmpath_benefit_rests(&f->of_graph) || !f->graph.nr_nodes)
 		return false;
@@ -786,6 +790,7 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	if (foresee_graph_must_go(f))
 		foresee_forget_graph(f);
 	f->clock++;
+	f->page_cost = e->page_cost;
 	f->soon = clamp_t(u64, e->in_swap / (FORESEE_SOON_SHARE * FORESEE_TICK),
 			  FORESEE_SOON_LEAST, FORESEE_SOON_MOST);
 	foresee_sweep(f);

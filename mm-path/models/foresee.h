@@ -175,6 +175,7 @@ struct mmpath_foresee {
 	u8 pool_right, pool_wrong;
 	struct mmpath_benefit all, of_graph;
 	u32 proven_nodes;		/* of the graph, when @of_graph began to be judged */
+	u32 page_cost;			/* of the last event */
 };
 
 void mmpath_foresee_init(struct mmpath_foresee *f, struct mmpath_mem *mem,

@@ -17,7 +17,7 @@ struct swap_sim {
 	bool *resident, *fetched, *touched;
 	u64 in_memory, misses, hits, fetches;
 	u64 price, price_step;	/* of a page of memory, and what each event adds to it */
-	u32 late;		/* cost of each event */
+	u32 late, page_cost;	/* cost of each event, and of a page that is fetched */
 	bool pays_memory;	/* all of the model's, and not only that of the graph */
 	size_t bytes;		/* that the model had after each event, on average */
 	u64 events;
@@ -114,6 +114,7 @@ static void sim_touch(struct swap_sim *s, u64 page)
 	e.in_swap = s->pages - s->in_memory;
 	e.room = pool > s->f.nr_unsettled ? pool - s->f.nr_unsettled : 0;
 	e.late = s->late;
+	e.page_cost = s->page_cost;
 	e.price = s->price += s->price_step;
 	e.taken = s->pays_memory ? s->tm.mem.bytes : 0;
 	nr = mmpath_foresee(&s->f, &e, fetch);
@@ -511,6 +512,49 @@ static void test_rests(void **state)
 	(void)state;
 }
 
+/* What was gained beyond the hits, in costs of a page that is fetched */
+static s64 beyond_hits(const struct swap_sim *s)
+{
+	return (s->f.all.gain - (s64)s->hits * MMPATH_MISS) / (s64)s->page_cost;
+}
+
+/*
+ * However dear it is to fetch a page, one that is used in time costs nothing more than a miss. One
+ * that is not used in time does, until it is used after all.
+ */
+static void test_page_cost(void **state)
+{
+	struct swap_sim s;
+	s64 before;
+	u64 i;
+
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_SPACE);
+	s.page_cost = 100 * MMPATH_MISS;
+	run(&s, LOOP, 2);
+	for (i = 0; i < 1000; i++)
+		sim_touch(&s, i);
+	assert_same(s.f.rested, 0);
+	assert_in_range(s.hits, 8000, 9000);
+	assert_same(s.f.wrong, 0);
+	assert_same(beyond_hits(&s), 0);
+	assert_in_range(s.f.nr_unsettled, 30, 300);
+
+	s.page_cost = MMPATH_MISS / 2;
+	for (i = 0; i < 400; i++)
+		sim_touch(&s, 1500 + i * 1237 % 2500);
+	assert_in_range(s.f.wrong, 30, 1000);
+	before = beyond_hits(&s);
+	/* a few of them were used here, too late */
+	assert_in_range(-before, s.f.wrong * 9 / 10, s.f.wrong);
+	for (i = 1000; i < 1030; i++)
+		sim_touch(&s, i);
+	print_message("# wrong %lu: %lld, with those used later %lld\n", s.f.wrong,
+		      (long long)before, (long long)beyond_hits(&s));
+	assert_in_range(beyond_hits(&s) - before, 10, 30);
+	sim_end(&s);
+	(void)state;
+}
+
 /* Another memory has another price of a page: that is no cost. */
 static void test_moved(void **state)
 {
@@ -579,6 +623,7 @@ int main(void)
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_rests),
 		cmocka_unit_test(test_graph_rests),
+		cmocka_unit_test(test_page_cost),
 		cmocka_unit_test(test_moved),
 	};
 
