@@ -37,7 +37,7 @@
 #include <linux/smp.h>
 #include "vpmu.h"
 
-/* How often a ring is drained: each time half as often while that finds little in it. */
+/* Time until a ring is looked at again: twice as long each time that little is in it. */
 #define VPMU_DRAIN_NS	(250 * NSEC_PER_USEC)
 #define VPMU_DRAIN_MOST_NS	(2 * NSEC_PER_MSEC)
 /* More than a counter can count until it is read. */
@@ -57,7 +57,7 @@
  * @seen: what the counter had counted when it was read last
  * @sampling: number of @events that take samples
  * @timer: drains the ring while there are such
- * @drain_ns: and how long it waits
+ * @drain_ns: time until @timer looks at the ring again
  */
 struct vpmu_cpu {
 	struct vpmu_unit *reg;

@@ -28,7 +28,7 @@
 #define TASKCLUSTER_QUARTERS	4U	/* that round_ms has */
 #define TASKCLUSTER_NAME	32	/* bytes of a PMU's name */
 
-#define TASKCLUSTER_EVENTS	2U
+#define TASKCLUSTER_EVENTS	2U	/* of a PMU: loads, and stores */
 
 enum taskcluster_mode {
 	TASKCLUSTER_NONE,

@@ -102,11 +102,15 @@ void mmpath_foresee_init(struct mmpath_foresee *f, struct mmpath_mem *mem,
 /**
  * mmpath_foresee_set() - set the predictors, and the memory
  * @f: what is foreseen
- * @mode: the predictors to use
+ * @mode: the predictors to use; if they are others than before, what rests is woken
  * @max_nodes: see mmpath_foresee_init()
  */
 void mmpath_foresee_set(struct mmpath_foresee *f, enum mmpath_foresee_mode mode, u32 max_nodes)
 {
+	if (f->mode != mode) {
+		f->all = (struct mmpath_benefit){ };
+		f->of_graph = (struct mmpath_benefit){ };
+	}
 	f->mode = mode;
 	f->max_nodes = max(max_nodes, FORESEE_NODES_LEAST);
 }

@@ -480,6 +480,7 @@ static void test_full(void **state)
 /* What does not pay is given up, with all its memory, and tried again later. */
 static void test_rests(void **state)
 {
+	struct mmpath_foresee copy;
 	struct swap_sim s;
 	u64 misses;
 
@@ -492,6 +493,13 @@ static void test_rests(void **state)
 	assert_same(s.f.rested, 1);
 	assert_same(s.f.nr_regions, 0);
 	assert_same(mmpath_foresee_bytes(&s.f), 0);
+	/* another mode is a wish to try */
+	assert_true(s.f.all.asleep > 0);
+	mmpath_foresee_set(&s.f, MMPATH_PREFETCH_AUTO, s.f.max_nodes);
+	assert_true(s.f.all.asleep > 0);
+	copy = s.f;
+	mmpath_foresee_set(&copy, MMPATH_PREFETCH_SPACE, copy.max_nodes);
+	assert_same(copy.all.asleep, 0);
 	misses = s.misses;
 	s.hits = 0;
 	run(&s, LOOP, 40);
