@@ -33,9 +33,12 @@ static u64 vpmu_data_source(const struct vpmu_record *r)
 		    r->source == VPMU_REMOTE_L2 || r->source == VPMU_REMOTE_L3 ?
 		    PERF_MEM_SNOOP_HIT : PERF_MEM_SNOOP_NONE;
 
+	u64 lock = r->flags & VPMU_RECORD_LOCKED ? PERF_MEM_LOCK_LOCKED : 0;
+
 	if (!r->addr)
 		return VPMU_NOT_AN_ACCESS;
 	return op << PERF_MEM_OP_SHIFT | snoop << PERF_MEM_SNOOP_SHIFT |
+	       lock << PERF_MEM_LOCK_SHIFT |
 	       (r->source < VPMU_SOURCES ? vpmu_sources[r->source] :
 					   VPMU_LEVEL(L1) | VPMU_NUMBER(L1));
 }

@@ -61,6 +61,7 @@ static void group_free(struct taskcluster_group *g)
 	list_for_each_entry_safe(t, next, &g->threads, node)
 		task_forget(t);
 	list_del(&g->node);
+	kfree(g->last);
 	kfree(g);
 }
 
@@ -208,6 +209,10 @@ static struct taskcluster_task *task_meet(const struct taskcluster_sample *s)
 void taskcluster_note(const struct taskcluster_sample *s)
 {
 	struct taskcluster_task *t = task_find(s) ?: task_meet(s);
+	struct taskcluster_access access = {
+		.addr = s->addr, .code = s->code, .by = s->pid, .locked = s->locked,
+		.word = s->addr % L1_CACHE_BYTES / (L1_CACHE_BYTES / TASKCLUSTER_WORDS),
+	};
 	struct taskcluster_group *g;
 	u64 addr;
 
@@ -217,7 +222,8 @@ void taskcluster_note(const struct taskcluster_sample *s)
 	t->samples++;
 	g->samples++;
 	addr = g->tgid ? s->addr : s->phys;
-	if (!addr || !taskcluster_shmap_note(&g->filter, &t->model, addr / L1_CACHE_BYTES))
+	access.line = addr / L1_CACHE_BYTES;
+	if (!addr || !taskcluster_shmap_note(&g->filter, &t->model, &access))
 		g->asker->missed++;
 }
 
@@ -284,6 +290,20 @@ static u32 group_drop_single(struct taskcluster_group *g, struct taskcluster_thr
 	return clustered;
 }
 
+/* A copy for the user: once threads are on one chip, they take no lines that could be shown. */
+static void group_keep(struct taskcluster_group *g)
+{
+	struct taskcluster_task *t = list_first_entry(&g->threads, typeof(*t), node);
+
+	if (!g->last)
+		g->last = task_alloc(t->task, sizeof(*g->last));
+	if (!g->last)
+		return;
+	*g->last = g->filter;
+	list_for_each_entry(t, &g->threads, node)
+		t->last = t->model.map;
+}
+
 static void group_find(struct taskcluster_group *g, struct taskcluster_thread **t,
 		       struct taskcluster_thread **rep, struct taskcluster_link *links, u32 *names)
 {
@@ -292,6 +312,7 @@ static void group_find(struct taskcluster_group *g, struct taskcluster_thread **
 
 	list_for_each_entry(task, &g->threads, node)
 		t[nr++] = &task->model;
+	group_keep(g);
 	clusters = taskcluster_find(t, nr, group_total(g), TASKCLUSTER_THRESHOLD, rep);
 	taskcluster_last_name = taskcluster_name(t, nr, clusters, taskcluster_last_name, links,
 						 names);

@@ -64,6 +64,12 @@ static bool sample_is_local(const struct perf_sample_data *data)
 	       !(src.mem_lvl & (PERF_MEM_LVL_REM_CCE1 | PERF_MEM_LVL_REM_CCE2));
 }
 
+static bool sample_is_locked(const struct perf_sample_data *data)
+{
+	return data->sample_flags & PERF_SAMPLE_DATA_SRC &&
+	       data->data_src.mem_lock == PERF_MEM_LOCK_LOCKED;
+}
+
 static void sample_put(struct taskcluster_ring *ring, const struct perf_sample_data *data)
 {
 	u32 head = ring->head;
@@ -79,6 +85,8 @@ static void sample_put(struct taskcluster_ring *ring, const struct perf_sample_d
 	s->ran_ns = READ_ONCE(current->se.sum_exec_runtime);
 	s->addr = data->addr;
 	s->phys = data->sample_flags & PERF_SAMPLE_PHYS_ADDR ? data->phys_addr : 0;
+	s->code = data->sample_flags & PERF_SAMPLE_IP ? data->ip : 0;
+	s->locked = sample_is_locked(data);
 	/* pairs with taskcluster_drain_ring(), which then reads the entry */
 	smp_store_release(&ring->head, head + 1);
 	this_cpu_inc(taskcluster_stats[TASKCLUSTER_SAMPLES]);
@@ -190,12 +198,33 @@ static void source_close(struct taskcluster_source *source)
 	source->ring = NULL;
 }
 
+/*
+ * Some PMUs, as PEBS of Intel's, tell the address of an access only where precise samples are
+ * asked for. Others refuse that, and so do all for an event that only counts.
+ */
+static struct perf_event *source_event(struct taskcluster_source *source, int cpu,
+				       struct perf_event_attr *attr,
+				       perf_overflow_handler_t handler)
+{
+	struct perf_event *event;
+
+	if (attr->sample_period) {
+		attr->precise_ip = 2;
+		event = perf_event_create_kernel_counter(attr, cpu, NULL, handler, source->ring);
+		if (!IS_ERR(event))
+			return event;
+		attr->precise_ip = 0;
+	}
+	return perf_event_create_kernel_counter(attr, cpu, NULL, handler, source->ring);
+}
+
 static int source_open(struct taskcluster_source *source, int cpu, unsigned int period)
 {
 	struct perf_event_attr attr = {
 		.type = taskcluster_config.type, .size = sizeof(attr),
 		.sample_period = period,
-		.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC |
+			       PERF_SAMPLE_PHYS_ADDR,
 		.exclude_kernel = 1, .exclude_hv = 1,
 	};
 	perf_overflow_handler_t handler;
@@ -210,8 +239,7 @@ static int source_open(struct taskcluster_source *source, int cpu, unsigned int 
 	for (i = 0; i < taskcluster_config.nr_events; i++) {
 		attr.config = taskcluster_config.event[i];
 		handler = i ? taskcluster_overflow : taskcluster_overflow_load;
-		event = perf_event_create_kernel_counter(&attr, cpu, NULL,
-							 period ? handler : NULL, source->ring);
+		event = source_event(source, cpu, &attr, period ? handler : NULL);
 		if (IS_ERR(event)) {
 			source_close(source);
 			return PTR_ERR(event);

@@ -318,7 +318,7 @@ static void ui_show_stat(struct seq_file *m, const struct taskcluster_asker *ask
  * the opener who must be allowed to, for the file may have been handed to a task with more
  * rights. Ptrace would always allow the reader's own threads.
  */
-static bool ui_may_look(const struct seq_file *m, struct task_struct *task)
+bool taskcluster_may_look(const struct seq_file *m, struct task_struct *task)
 {
 	const struct cred *opener = m->file->f_cred, *own;
 	bool may;
@@ -335,7 +335,7 @@ static void ui_show_task(struct seq_file *m, const struct taskcluster_task *t)
 {
 	pid_t tid = task_pid_vnr(t->task);
 
-	if (!tid || !ui_may_look(m, t->task))
+	if (!tid || !taskcluster_may_look(m, t->task))
 		return;
 	seq_printf(m, "%d %u %d %u\n", tid, t->model.name,
 		   t->home < 0 ? -1 : taskcluster_chip_of(t->home), t->seen);
@@ -390,6 +390,14 @@ static struct cftype taskcluster_files[] = {
 		.name = "cluster.tasks",
 		.flags = CFTYPE_NOT_ON_ROOT,
 		.seq_show = cluster_tasks_show,
+	},
+	{
+		.name = "cluster.lines",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_start = taskcluster_lines_start,
+		.seq_next = taskcluster_lines_next,
+		.seq_stop = taskcluster_lines_stop,
+		.seq_show = taskcluster_lines_show,
 	},
 	{ }	/* terminate */
 };

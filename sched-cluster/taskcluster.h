@@ -3,11 +3,12 @@
  * Threads that share data, from samples to places. See Documentation/mm/path/taskcluster.rst.
  *
  *	taskcluster-ui.c	files; they parse, call one function, and print
+ *	taskcluster-lines.c	the file of what is shared
  *	taskcluster.c		on and off, and the worker that runs each round
  *	taskcluster-group.c	cgroups, groups of threads, and what was seen of them
  *	taskcluster-place.c	homes, moves, and the scheduler's hooks
  *	taskcluster-sample.c	events of perf, and a ring of samples for each CPU
- *	models/			shMaps, clusters, places: plain C
+ *	models/			shMaps, clusters, lines, places: plain C
  *
  * taskcluster_mutex protects everything but the rings and the homes. A ring has one writer, the
  * handler of its CPU's event, and one reader, the worker. The handler takes no lock and may run
@@ -82,15 +83,19 @@ DECLARE_PER_CPU(unsigned long [NR_TASKCLUSTER_STATS], taskcluster_stats);
  * @start: start time of the task, tells tasks with one pid apart
  * @addr: address
  * @phys: physical address, or 0
+ * @code: address of the instruction
  * @ran_ns: CPU time that the task had used
  * @pid: of the task
+ * @locked: the instruction locks the line
  */
 struct taskcluster_sample {
 	u64 start;
 	u64 addr;
 	u64 phys;
+	u64 code;
 	u64 ran_ns;
 	pid_t pid;
+	bool locked;
 };
 
 /**
@@ -121,6 +126,7 @@ struct taskcluster_asker {
  * @threads: that took lines from other chips
  * @nr: number of them
  * @filter: lines that they are watched on
+ * @last: the same when clusters were last looked for, for the user; NULL: they never were
  * @samples: since the filter was reset
  * @ran_ns: CPU time of @threads in this time
  * @ticks: looks in this time
@@ -138,7 +144,7 @@ struct taskcluster_group {
 	pid_t tgid;
 	struct list_head threads;
 	unsigned int nr;
-	struct taskcluster_filter filter;
+	struct taskcluster_filter filter, *last;
 	u64 samples, ran_ns;
 	unsigned int ticks;
 	u64 before, now;
@@ -154,6 +160,8 @@ struct taskcluster_group {
  * @task: the task, with a reference until the first round after its end
  * @pid: its pid when it was met; an exec may change it
  * @model: its shMap and cluster
+ * @last: its shMap when clusters were last looked for
+ * @visible: to the reader of a file
  * @ran_ns: its CPU time at the last round
  * @samples: in this round
  * @seen: samples in the last round
@@ -168,6 +176,8 @@ struct taskcluster_task {
 	struct task_struct *task;
 	pid_t pid;
 	struct taskcluster_thread model;
+	struct taskcluster_shmap last;
+	bool visible;
 	u64 ran_ns;
 	u32 samples, seen;
 	int home;
@@ -206,6 +216,15 @@ bool taskcluster_on_trial(void);
 void taskcluster_forget_all(void);
 void taskcluster_visit_groups(void (*fn)(struct taskcluster_group *g));
 unsigned int taskcluster_nr_tasks(void);
+
+/* taskcluster-ui.c */
+bool taskcluster_may_look(const struct seq_file *m, struct task_struct *task);
+
+/* taskcluster-lines.c */
+void *taskcluster_lines_start(struct seq_file *m, loff_t *pos);
+void *taskcluster_lines_next(struct seq_file *m, void *v, loff_t *pos);
+void taskcluster_lines_stop(struct seq_file *m, void *v);
+int taskcluster_lines_show(struct seq_file *m, void *v);
 
 /* taskcluster-place.c */
 unsigned int taskcluster_nr_chips(void);

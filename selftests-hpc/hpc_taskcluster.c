@@ -197,6 +197,21 @@ static void *write_or_read(void *arg)
 	return NULL;
 }
 
+/* Each adds to words of its own, which lie in the same lines. */
+static void *add_to_words(void *arg)
+{
+	long id = (long)arg;
+	uint32_t x = id * 77 + 12345;
+
+	stay_on(0, id);
+	shared->tid[id] = syscall(SYS_gettid);
+	while (!shared->stop) {
+		x = x * 1664525 + 1013904223;
+		(*((volatile uint64_t *)shared->board + (x >> 8) % ENTRIES * 8 + id))++;
+	}
+	return NULL;
+}
+
 static void run_all(void *(*run)(void *))
 {
 	pthread_t thread[THREADS];
@@ -216,6 +231,11 @@ static void run_threads(void)
 static void run_writers(void)
 {
 	run_all(write_or_read);
+}
+
+static void run_words(void)
+{
+	run_all(add_to_words);
 }
 
 static void run_processes(void)
@@ -323,14 +343,14 @@ static bool pair_found(void)
 }
 
 /* A user who opens the file is shown no thread of root's, though root reads it. */
-static bool is_private(void)
+static bool is_private(const char *file)
 {
 	char text[64];
 	int fd, len;
 
 	if (seteuid(65534))
 		return false;
-	fd = open(CGROUP "/cpu.cluster.tasks", O_RDONLY);
+	fd = open(file, O_RDONLY);
 	if (seteuid(0) || fd < 0)
 		return false;
 	len = read(fd, text, sizeof(text));
@@ -442,6 +462,96 @@ static bool test_bad_input(void)
 	return good && test_defaults();
 }
 
+/* What is said to be shared */
+
+#define LINES	CGROUP "/cpu.cluster.lines"
+
+struct lines {
+	unsigned int nr_false, nr_atomic, nr_data;	/* by kind */
+	unsigned int wrong;	/* not in memory that is shared, or with code that is none */
+};
+
+/* @line is "GROUP ENTRY ADDRESS KIND CODE BY THREADS TID:SAMPLES:WORDS ...". */
+static void add_line(struct lines *l, const char *line)
+{
+	extern const char __executable_start, etext;
+	uint64_t addr, code;
+	unsigned int threads;
+	char kind[16];
+	pid_t pid, by;
+
+	if (sscanf(line, "%d %*u %lx %15s %lx %d %u", &pid, &addr, kind, &code, &by,
+		   &threads) != 6) {
+		l->wrong++;
+		return;
+	}
+	/* other lines that they take are libc's and the kernel's doing */
+	if (addr - (uint64_t)shared >= sizeof(*shared) || !strcmp(kind, "single"))
+		return;
+	l->nr_false += !strcmp(kind, "false");
+	l->nr_atomic += !strcmp(kind, "atomic");
+	l->nr_data += !strcmp(kind, "data");
+	l->wrong += code < (uint64_t)&__executable_start || code >= (uint64_t)&etext ||
+		    addr % 64 || threads < 2 || threads > THREADS || kill(by, 0);
+}
+
+static struct lines lines_now(void)
+{
+	FILE *file = fopen(LINES, "r");
+	struct lines l = { 0 };
+	char *line = NULL;
+	size_t size = 0;
+
+	while (file && getline(&line, &size, file) > 0)
+		add_line(&l, line);
+	if (file)
+		fclose(file);
+	free(line);
+	return l;
+}
+
+static bool are(const char *what, unsigned int nr, unsigned int others)
+{
+	if (nr >= 8 && !others)
+		return true;
+	ksft_print_msg("%u lines are %s, %u are something else\n", nr, what, others);
+	return false;
+}
+
+static bool has_lines(void)
+{
+	struct lines l = lines_now();
+
+	return l.nr_false + l.nr_atomic + l.nr_data >= 8;
+}
+
+static bool lines_of(void (*run)(void), struct lines *l)
+{
+	bool good = gives(0, CGROUP "/cpu.cluster", "none") &&
+		    gives(0, CGROUP "/cpu.cluster", "process");
+	pid_t pid = begin(run);
+
+	good &= happens(has_lines) && is_private(LINES);
+	*l = lines_now();
+	if (l->wrong)
+		ksft_print_msg("%u lines are wrong\n", l->wrong);
+	return ended(pid) && good && !l->wrong;
+}
+
+/* Counters, words that are read and written, and words that nobody else uses */
+static bool test_lines(void)
+{
+	struct lines l;
+	bool good;
+
+	good = lines_of(run_threads, &l) && are("atomic", l.nr_atomic, l.nr_false + l.nr_data);
+	good &= lines_of(run_writers, &l) && are("data", l.nr_data, l.nr_false + l.nr_atomic);
+	good &= lines_of(run_words, &l) && are("false", l.nr_false, l.nr_atomic + l.nr_data);
+	good &= gives(0, CGROUP "/cpu.cluster", "none");
+	/* and with none there are none */
+	return good && !*get(LINES);
+}
+
 /* Enabled, and no cgroup asks. */
 static bool test_none(void)
 {
@@ -468,7 +578,8 @@ static bool test_threads(void)
 	pid = begin(run_threads);
 	usleep(100000);
 	before = remote_lines();
-	good = gives(0, CGROUP "/cpu.cluster", "process") && happens(found) && is_private();
+	good = gives(0, CGROUP "/cpu.cluster", "process") && happens(found) &&
+	       is_private(CGROUP "/cpu.cluster.tasks");
 	usleep(100000);
 	after = remote_lines();
 	ksft_print_msg("lines from another chip: %lld before, %lld after\n", before, after);
@@ -1104,6 +1215,7 @@ static const struct {
 	{ "switched off, nothing is left", test_off },
 	{ "processes that share memory", test_processes },
 	{ "some write what others read", test_writers },
+	{ "lines that are shared, and for what", test_lines },
 	{ "threads that end within a round", test_short_threads },
 	{ "CPUs that go and come", test_hotplug },
 	{ "an event that the PMU refuses, and another one", test_refused },

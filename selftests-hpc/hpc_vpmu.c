@@ -436,6 +436,53 @@ static bool samples_precisely(void)
 	       errno == EOPNOTSUPP;
 }
 
+/* Does perf know of all samples of stores whether their instruction has locked the line? */
+static bool tells_locked(bool locked)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = number(PMU "type", ""), .exclude_kernel = 1,
+		.config = number(PMU "events/stores", "event="), .sample_period = 100,
+		.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC, .disabled = 1,
+	};
+	struct perf_event_mmap_page *page;
+	struct sample {
+		struct perf_event_header header;
+		uint64_t addr;
+		union perf_mem_data_src src;
+	} *r;
+	unsigned int n = 0, wrong = 0, i;
+	uint64_t at;
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+
+	page = mmap(NULL, 65 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return false;
+	start(fd);
+	for (i = 0; i < 10000; i++) {
+		if (locked)
+			__atomic_fetch_add(&words[0], 1, __ATOMIC_RELAXED);
+		else
+			(*(volatile uint64_t *)&words[0])++;
+	}
+	stop(fd);
+	for (at = 0; at < page->data_head; at += r->header.size) {
+		r = (void *)((char *)page + page->data_offset + at);
+		if (r->header.type != PERF_RECORD_SAMPLE || r->addr != (uint64_t)words)
+			continue;
+		n++;
+		wrong += (r->src.mem_lock == PERF_MEM_LOCK_LOCKED) != locked;
+	}
+	ksft_print_msg("%u samples, %u of them wrong\n", n, wrong);
+	munmap(page, 65 * 4096);
+	close(fd);
+	return n > 50 && !wrong;
+}
+
+static bool knows_locked(void)
+{
+	return tells_locked(true) && tells_locked(false);
+}
+
 /* Physical address of what @p points to */
 static uint64_t physical(const void *p)
 {
@@ -751,7 +798,7 @@ int main(int argc, char **argv)
 		run("a device that lies is found out", survives_lies);
 		ksft_finished();
 	}
-	ksft_set_plan(16);
+	ksft_set_plan(17);
 	run("instructions, loads and stores of a loop", counts_a_loop);
 	run("user and kernel mode", filters_modes);
 	run("more events than counters", shares_counters);
@@ -762,6 +809,7 @@ int main(int argc, char **argv)
 	run("tasks that exit", outlives_its_task);
 	run("samples", samples_loads);
 	run("precise samples", samples_precisely);
+	run("instructions that lock a line", knows_locked);
 	run("physical addresses", knows_physical_addresses);
 	run("callers in the kernel", knows_callers);
 	run("callers in user space", knows_user_callers);

@@ -20,11 +20,6 @@
 
 #include "cluster.h"
 
-static bool cluster_counts(const struct taskcluster_thread *t, u32 i)
-{
-	return t->count[i] >= TASKCLUSTER_NOISE;
-}
-
 /* Drop counts that are chance, and lines that everybody takes. */
 static void cluster_clean(struct taskcluster_thread **t, u32 nr, u32 total)
 {
@@ -33,10 +28,10 @@ static void cluster_clean(struct taskcluster_thread **t, u32 nr, u32 total)
 	for (i = 0; i < TASKCLUSTER_LINES; i++) {
 		takers = 0;
 		for (j = 0; j < nr; j++)
-			takers += cluster_counts(t[j], i);
+			takers += taskcluster_takes(&t[j]->map, i);
 		for (j = 0; j < nr; j++)
-			if (takers > few || !cluster_counts(t[j], i))
-				t[j]->count[i] = 0;
+			if (takers > few || !taskcluster_takes(&t[j]->map, i))
+				t[j]->map.count[i] = 0;
 	}
 }
 
@@ -47,7 +42,7 @@ static u64 cluster_similarity(const struct taskcluster_thread *a,
 	u32 i;
 
 	for (i = 0; i < TASKCLUSTER_LINES; i++)
-		sum += a->count[i] * b->count[i];
+		sum += a->map.count[i] * b->map.count[i];
 	return sum;
 }
 

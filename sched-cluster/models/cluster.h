@@ -13,26 +13,64 @@
 #include <linux/types.h>
 
 #define TASKCLUSTER_LINES	256U	/* counters of a shMap */
+#define TASKCLUSTER_WORDS	16U	/* pieces of a line, that are told apart */
 #define TASKCLUSTER_NOISE	3U	/* a smaller count is no sharing */
 #define TASKCLUSTER_THRESHOLD	100U	/* similarity of threads that share */
 
 /**
+ * struct taskcluster_access - a thread takes a line from another chip
+ * @line: number of the line, not U64_MAX
+ * @addr: address of the access
+ * @code: address of the instruction
+ * @by: number of the thread, the caller's
+ * @word: the word of the line, less than TASKCLUSTER_WORDS
+ * @locked: the instruction locks the line
+ */
+struct taskcluster_access {
+	u64 line, addr, code;
+	u32 by;
+	u8 word;
+	bool locked;
+};
+
+/**
  * struct taskcluster_filter - the lines that a group of threads is watched on
  * @line: a line and 1, or 0 where the entry is free
+ * @code: instruction that takes the line most, if one takes it more than all others together, or
+ *	else one of those that do
+ * @addr: address that @code has used
+ * @by: thread that has run @code
+ * @votes: by how much @code leads
+ * @locked: by how much accesses that lock the line lead; below 0: others lead
  */
 struct taskcluster_filter {
 	u64 line[TASKCLUSTER_LINES];
+	u64 code[TASKCLUSTER_LINES];
+	u64 addr[TASKCLUSTER_LINES];
+	u32 by[TASKCLUSTER_LINES];
+	u8 votes[TASKCLUSTER_LINES];
+	s8 locked[TASKCLUSTER_LINES];
+};
+
+/**
+ * struct taskcluster_shmap - lines of the filter that a thread takes from other chips
+ * @count: how often it took each of them
+ * @words: words that it used, a bit for each
+ */
+struct taskcluster_shmap {
+	u8 count[TASKCLUSTER_LINES];
+	u16 words[TASKCLUSTER_LINES];
 };
 
 /**
  * struct taskcluster_thread - a thread of a group
- * @count: its shMap, how often it took each line of the filter from another chip
+ * @map: its shMap
  * @noted: sum of all counts, without saturation
  * @name: of the cluster that it is in, lasts over rounds; 0: none
  * @found: number of the cluster that this round found it in, from 1; 0: none
  */
 struct taskcluster_thread {
-	u8 count[TASKCLUSTER_LINES];
+	struct taskcluster_shmap map;
 	u32 noted;
 	u32 name;
 	u32 found;
@@ -41,7 +79,37 @@ struct taskcluster_thread {
 /* shmap.c */
 void taskcluster_filter_reset(struct taskcluster_filter *f);
 void taskcluster_shmap_reset(struct taskcluster_thread *t);
-bool taskcluster_shmap_note(struct taskcluster_filter *f, struct taskcluster_thread *t, u64 line);
+bool taskcluster_shmap_note(struct taskcluster_filter *f, struct taskcluster_thread *t,
+			    const struct taskcluster_access *a);
+
+/* What threads take a line for */
+enum taskcluster_kind {
+	TASKCLUSTER_SINGLE,	/* no other thread was seen to take it */
+	TASKCLUSTER_UNKNOWN,	/* different words so far, but there are few samples */
+	TASKCLUSTER_FALSE,	/* different words: false sharing */
+	TASKCLUSTER_ATOMIC,	/* the same words, mostly locked: a lock or a counter */
+	TASKCLUSTER_DATA,	/* the same words */
+	NR_TASKCLUSTER_KINDS,
+};
+
+/**
+ * struct taskcluster_sharing - how a line is shared
+ * @takers: threads that took it often enough
+ * @used: words that a thread used
+ * @shared: words that more than one used
+ * @unsure: of a thread there are too few samples to know all words
+ */
+struct taskcluster_sharing {
+	u32 takers;
+	u16 used, shared;
+	bool unsure;
+};
+
+/* lines.c */
+bool taskcluster_takes(const struct taskcluster_shmap *map, u32 entry);
+void taskcluster_share(struct taskcluster_sharing *s, const struct taskcluster_shmap *map,
+		       u32 entry);
+enum taskcluster_kind taskcluster_kind(const struct taskcluster_sharing *s, bool locked);
 
 /**
  * struct taskcluster_link - threads that a cluster of this round has in common with one name

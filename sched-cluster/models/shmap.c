@@ -9,6 +9,9 @@
  * All threads of a group have one filter. So a counter is about the same line in each of them,
  * and two shMaps can be compared entry by entry, without collisions. Lines that are hot come
  * first, and get the entries.
+ *
+ * To tell a user what is shared, the words of a line are told apart, and the instruction that
+ * takes the line most is found by a vote (Boyer and Moore 1981): it needs no table of all.
  */
 #include <linux/limits.h>
 #include <linux/string.h>
@@ -32,7 +35,7 @@ void taskcluster_filter_reset(struct taskcluster_filter *f)
  */
 void taskcluster_shmap_reset(struct taskcluster_thread *t)
 {
-	memset(t->count, 0, sizeof(t->count));
+	memset(&t->map, 0, sizeof(t->map));
 	t->noted = 0;
 	t->found = 0;
 }
@@ -42,26 +45,46 @@ static u32 shmap_entry(u64 line)
 	return line * SHMAP_HASH >> 56;
 }
 
+static void shmap_vote(struct taskcluster_filter *f, u32 i, const struct taskcluster_access *a)
+{
+	if (!f->votes[i]) {
+		f->code[i] = a->code;
+		f->addr[i] = a->addr;
+		f->by[i] = a->by;
+	}
+	if (f->code[i] != a->code)
+		f->votes[i]--;
+	else if (f->votes[i] < U8_MAX)
+		f->votes[i]++;
+	if (a->locked && f->locked[i] < S8_MAX)
+		f->locked[i]++;
+	else if (!a->locked && f->locked[i] > S8_MIN)
+		f->locked[i]--;
+}
+
 /**
  * taskcluster_shmap_note() - a thread has taken a line from another chip
  * @f: filter of the group
  * @t: thread
- * @line: number of the line, not U64_MAX
+ * @a: the access
  *
  * Azimi 2007, figure 3.3.
  *
  * Return: false if another line has the entry, and nothing was counted
  */
-bool taskcluster_shmap_note(struct taskcluster_filter *f, struct taskcluster_thread *t, u64 line)
+bool taskcluster_shmap_note(struct taskcluster_filter *f, struct taskcluster_thread *t,
+			    const struct taskcluster_access *a)
 {
-	u32 i = shmap_entry(line);
+	u32 i = shmap_entry(a->line);
 
 	if (!f->line[i])
-		f->line[i] = line + 1;
-	if (f->line[i] != line + 1)
+		f->line[i] = a->line + 1;
+	if (f->line[i] != a->line + 1)
 		return false;
-	if (t->count[i] < U8_MAX)
-		t->count[i]++;
+	if (t->map.count[i] < U8_MAX)
+		t->map.count[i]++;
+	t->map.words[i] |= 1U << a->word;
 	t->noted++;
+	shmap_vote(f, i, a);
 	return true;
 }

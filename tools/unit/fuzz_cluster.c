@@ -20,18 +20,69 @@ struct state {
 	struct taskcluster_link links[MOST];
 	u32 names[MOST], nr, total, last;
 	u32 count[MOST][1000];	/* by line; those that have an entry of the filter */
+	u32 words[MOST][1000][TASKCLUSTER_WORDS];
+	s32 locked[1000];
 };
 
 /* Samples of few lines, so that there is sharing. A line is in the filter if it was noted once. */
 static void sample(struct source *src, struct state *s)
 {
 	u32 i, nr = draw(src, 3000), line, who;
+	struct taskcluster_access a;
 
 	for (i = 0; i < nr; i++) {
 		line = draw(src, draw(src, 2) ? 1000 : 40);
 		who = draw(src, s->nr);
-		if (taskcluster_shmap_note(&s->filter, &s->thread[who], line))
-			s->count[who][line]++;
+		a = (struct taskcluster_access){
+			.line = line, .word = (who + draw(src, 2)) % TASKCLUSTER_WORDS,
+			.locked = draw(src, 3) == line % 3,
+		};
+		if (!taskcluster_shmap_note(&s->filter, &s->thread[who], &a))
+			continue;
+		s->count[who][line]++;
+		s->words[who][line][a.word]++;
+		s->locked[line] += a.locked ? 1 : -1;
+		s->locked[line] = s->locked[line] > 127 ? 127 : s->locked[line];
+		s->locked[line] = s->locked[line] < -128 ? -128 : s->locked[line];
+	}
+}
+
+static enum taskcluster_kind naive_kind(const struct state *s, u32 line)
+{
+	u32 i, k, word, takers = 0, used, unsure = 0, shared = 0;
+
+	for (i = 0; i < s->nr; i++) {
+		if (s->count[i][line] < 3)
+			continue;
+		takers++;
+		for (word = used = 0; word < TASKCLUSTER_WORDS; word++) {
+			used += s->words[i][line][word] > 0;
+			for (k = 0; k < i; k++)
+				shared += s->count[k][line] > 2 && s->words[k][line][word] &&
+					  s->words[i][line][word];
+		}
+		unsure += (s->count[i][line] > 255 ? 255 : s->count[i][line]) < 4 * used;
+	}
+	if (takers < 2)
+		return TASKCLUSTER_SINGLE;
+	if (shared)
+		return s->locked[line] > 0 ? TASKCLUSTER_ATOMIC : TASKCLUSTER_DATA;
+	return unsure ? TASKCLUSTER_UNKNOWN : TASKCLUSTER_FALSE;
+}
+
+static void check_lines(const struct state *s)
+{
+	struct taskcluster_sharing sharing;
+	u32 entry, i;
+
+	for (entry = 0; entry < TASKCLUSTER_LINES; entry++) {
+		if (!s->filter.line[entry])
+			continue;
+		memset(&sharing, 0, sizeof(sharing));
+		for (i = 0; i < s->nr; i++)
+			taskcluster_share(&sharing, &s->thread[i].map, entry);
+		CHECK(taskcluster_kind(&sharing, s->filter.locked[entry] > 0) ==
+		      naive_kind(s, s->filter.line[entry] - 1));
 	}
 }
 
@@ -108,12 +159,15 @@ static void one_cluster_round(struct source *src, struct state *s)
 
 	taskcluster_filter_reset(&s->filter);
 	memset(s->count, 0, sizeof(s->count));
+	memset(s->words, 0, sizeof(s->words));
+	memset(s->locked, 0, sizeof(s->locked));
 	for (i = 0; i < s->nr; i++) {
 		taskcluster_shmap_reset(&s->thread[i]);
 		s->t[i] = &s->thread[i];
 		before[i] = s->thread[i].name;
 	}
 	sample(src, s);
+	check_lines(s);
 	clusters = taskcluster_find(s->t, s->nr, s->total, TASKCLUSTER_THRESHOLD, s->rep);
 	for (i = 0; i < s->nr; i++)
 		found[i] = s->thread[i].found;

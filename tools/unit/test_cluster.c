@@ -25,8 +25,10 @@ static void start(struct fixture *f, u32 nr)
 
 static void take(struct fixture *f, u32 thread, u64 line, u32 times)
 {
+	const struct taskcluster_access a = { .line = line };
+
 	while (times--)
-		taskcluster_shmap_note(&f->filter, &f->thread[thread], line);
+		taskcluster_shmap_note(&f->filter, &f->thread[thread], &a);
 }
 
 /* Find and name, as a round does. @total: threads of the group */
@@ -51,23 +53,24 @@ static void next_round(struct fixture *f)
 
 static void test_filter(void **state)
 {
+	struct taskcluster_access a = { };
 	static struct fixture f;
 	u32 nr = 0, i;
-	u64 line;
 
 	start(&f, 1);
-	for (line = 0; line < 5000; line++)
-		nr += taskcluster_shmap_note(&f.filter, &f.thread[0], line);
+	for (a.line = 0; a.line < 5000; a.line++)
+		nr += taskcluster_shmap_note(&f.filter, &f.thread[0], &a);
 	/* each entry is for the first line that came, and for no other one */
 	assert_same(nr, TASKCLUSTER_LINES);
-	for (line = 0; line < 5000; line++)
-		nr += taskcluster_shmap_note(&f.filter, &f.thread[0], line);
+	for (a.line = 0; a.line < 5000; a.line++)
+		nr += taskcluster_shmap_note(&f.filter, &f.thread[0], &a);
 	assert_same(nr, 2 * TASKCLUSTER_LINES);
 	for (i = 0; i < TASKCLUSTER_LINES; i++)
-		assert_same(f.thread[0].count[i], 2);
+		assert_same(f.thread[0].map.count[i], 2);
 	assert_same(f.thread[0].noted, nr);
 	next_round(&f);
-	assert_true(taskcluster_shmap_note(&f.filter, &f.thread[0], 4999));
+	a.line = 4999;
+	assert_true(taskcluster_shmap_note(&f.filter, &f.thread[0], &a));
 	assert_same(f.thread[0].noted, 1);
 	(void)state;
 }
@@ -80,7 +83,7 @@ static void test_saturates(void **state)
 	start(&f, 1);
 	take(&f, 0, 7, 1000);
 	for (i = 0; i < TASKCLUSTER_LINES; i++)
-		most = f.thread[0].count[i] > most ? f.thread[0].count[i] : most;
+		most = f.thread[0].map.count[i] > most ? f.thread[0].map.count[i] : most;
 	assert_same(most, 255);
 	assert_same(f.thread[0].noted, 1000);
 	(void)state;

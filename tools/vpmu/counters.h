@@ -39,11 +39,12 @@ struct vpmu_selection {
  * @addr: virtual address of the access, 0: it is none
  * @miss: of the access
  * @store: or a load
+ * @locked: by an instruction that locks the line
  */
 struct vpmu_where {
 	uint64_t ip, addr;
 	struct vpmu_miss miss;
-	bool store;
+	bool store, locked;
 };
 
 /**

@@ -43,7 +43,7 @@ struct parts {
 	uint8_t op, map;	/* 1: one byte, 2: 0f, 3: 0f 38, 4: 0f 3a */
 	uint8_t rex;		/* W, R, X, B */
 	uint8_t third;		/* operand of VEX */
-	bool vex, rep;
+	bool vex, rep, lock;
 };
 
 /* ALU: 00 to 3f */
@@ -290,7 +290,9 @@ static void split(struct parts *p, const uint8_t *b)
 	for (; b < end; b++) {
 		if (*b == 0xf2 || *b == 0xf3)
 			p->rep = true;
-		else if (*b != 0x66 && *b != 0xf0 && *b != 0x64 && *b != 0x65 && *b != 0x2e &&
+		else if (*b == 0xf0)
+			p->lock = true;
+		else if (*b != 0x66 && *b != 0x64 && *b != 0x65 && *b != 0x2e &&
 			 *b != 0x3e && *b != 0x26 && *b != 0x36)
 			break;
 	}
@@ -426,4 +428,18 @@ void decode(const uint8_t *bytes, struct decoded *d)
 	d->vector = does & VECTOR;
 	d->move = does & MOVE;
 	d->branch = does & BRANCH;
+}
+
+/**
+ * locks_line() - does an instruction keep others from a line between its read and its write?
+ * @bytes: the instruction, with zeroes behind it up to 16 bytes
+ *
+ * Return: true for one with the prefix lock, and for xchg with memory
+ */
+bool locks_line(const uint8_t *bytes)
+{
+	struct parts p;
+
+	split(&p, bytes);
+	return p.lock || (p.map == 1 && (p.op & 0xfe) == 0x86 && *p.at < 0xc0);
 }

@@ -45,5 +45,6 @@ struct decoded {
 };
 
 void decode(const uint8_t *bytes, struct decoded *d);
+bool locks_line(const uint8_t *bytes);
 
 #endif

@@ -184,7 +184,8 @@ static void append(struct unit *u, const struct vpmu_sample *s)
 		.source = miss->source, .counter = s->counter,
 		.flags = (s->where.store ? VPMU_RECORD_STORE : 0) |
 			 (s->kernel ? VPMU_RECORD_KERNEL : 0) | (known ? VPMU_RECORD_PHYS : 0) |
-			 (miss->modified ? VPMU_RECORD_MODIFIED : 0),
+			 (miss->modified ? VPMU_RECORD_MODIFIED : 0) |
+			 (s->where.locked ? VPMU_RECORD_LOCKED : 0),
 	};
 	find_callers(u, s, r);
 	__atomic_store_n(&u->reg->head, ++u->head, __ATOMIC_RELEASE);
@@ -282,12 +283,34 @@ static uint64_t physical(qemu_plugin_meminfo_t info, uint64_t vaddr)
 	return address - address / (2 * node_bytes) * node_bytes;
 }
 
+/*
+ * What an access is told of its instruction: the address, of which bits 62 and 63 are the same. They
+ * differ if it locks the line. So the way of most accesses, which hit, has nothing more to do.
+ */
+#define LOCKED_BIT	(1ULL << 62)
+
+static uint64_t tag_of(uint64_t ip, const uint8_t *bytes)
+{
+	return locks_line(bytes) ? ip ^ LOCKED_BIT : ip;
+}
+
+static bool tag_is_locked(uint64_t tag)
+{
+	return (tag ^ tag << 1) >> 63;
+}
+
+static uint64_t tag_ip(uint64_t tag)
+{
+	return tag_is_locked(tag) ? tag ^ LOCKED_BIT : tag;
+}
+
 /* Of an access to two pages QEMU tells the place of the first one only. */
 static noinline void miss_l1(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
-			     uint64_t ip)
+			     uint64_t tag)
 {
 	bool store = qemu_plugin_mem_is_store(info);
-	struct vpmu_where where = { .ip = ip, .addr = vaddr, .store = store };
+	struct vpmu_where where = { .ip = tag_ip(tag), .addr = vaddr, .store = store,
+				    .locked = tag_is_locked(tag) };
 	unsigned int size = 1U << qemu_plugin_mem_size_shift(info);
 	uint64_t to_end = (1U << VPMU_PAGE_SHIFT) - (vaddr & ((1U << VPMU_PAGE_SHIFT) - 1));
 
@@ -309,17 +332,18 @@ static bool takes_interrupt(unsigned int vcpu, uint64_t vaddr)
 	return !machine->cpu[vcpu].kernel && vaddr >> 63;
 }
 
-static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *ip)
+static void on_access(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *tag)
 {
 	bool store = qemu_plugin_mem_is_store(info);
 
 	if (!units[vcpu].on || takes_interrupt(vcpu, vaddr))
 		return;
 	if (!vpmu_hit_l1(machine, vcpu, vaddr, 1U << qemu_plugin_mem_size_shift(info), store))
-		miss_l1(vcpu, info, vaddr, (uintptr_t)ip);
+		miss_l1(vcpu, info, vaddr, (uintptr_t)tag);
 	else if (vpmu_pending(machine, vcpu))
-		overflow(vcpu, &(struct vpmu_where){ .ip = (uintptr_t)ip, .addr = vaddr,
-			 .store = store, .miss.source = VPMU_NO_SOURCE });
+		overflow(vcpu, &(struct vpmu_where){ .ip = tag_ip((uintptr_t)tag), .addr = vaddr,
+			 .store = store, .locked = tag_is_locked((uintptr_t)tag),
+			 .miss.source = VPMU_NO_SOURCE });
 }
 
 /* The same, on an out-of-order core, which has to know by which instruction */
@@ -327,7 +351,7 @@ static void on_access_by(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t
 {
 	const struct vpmu_insn *insn = data;
 
-	on_access(vcpu, info, vaddr, (void *)(uintptr_t)insn->ip);
+	on_access(vcpu, info, vaddr, (void *)(uintptr_t)insn->tag);
 	if (units[vcpu].on && !takes_interrupt(vcpu, vaddr))
 		vpmu_stream_access(machine->cpu[vcpu].stream, insn, vaddr,
 				   qemu_plugin_mem_is_store(info));
@@ -619,7 +643,7 @@ static void describe(struct vpmu_insn *insn, uint64_t ip, const uint8_t *bytes)
 	decode(bytes, &d);
 	add_costs(&alone, bytes);
 	*insn = (struct vpmu_insn){
-		.ip = ip, .reads = d.reads, .writes = d.writes, .addr = d.addr, .move = d.move,
+		.tag = tag_of(ip, bytes), .reads = d.reads, .writes = d.writes, .addr = d.addr, .move = d.move,
 		.cycles = 1 + alone.iu + alone.fpu,
 		.unit = d.branch ? OOO_BU : d.vector ? OOO_FPU : OOO_IU,
 	};
@@ -653,7 +677,8 @@ static void translate_insn(struct block *block, struct qemu_plugin_insn *insn, s
 						 QEMU_PLUGIN_MEM_RW, &block->insn[i]);
 	else
 		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
-						 QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)ip);
+						 QEMU_PLUGIN_MEM_RW,
+						 (void *)(uintptr_t)tag_of(ip, bytes));
 	if (block->kernel && is_call(bytes)) {
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, before_call, QEMU_PLUGIN_CB_NO_REGS,
 						       NULL);

@@ -17,7 +17,7 @@
 
 /**
  * struct vpmu_insn - an instruction, known when it is translated
- * @ip: its address
+ * @tag: what the caller knows it by
  * @reads: registers it reads, see decode.h
  * @writes: those it writes
  * @addr: those that make the address of its access
@@ -26,7 +26,7 @@
  * @move: if it accesses memory, it computes nothing
  */
 struct vpmu_insn {
-	uint64_t ip;
+	uint64_t tag;
 	uint64_t reads, writes, addr;
 	uint8_t cycles;
 	uint8_t unit;

@@ -111,6 +111,35 @@ static void test_registers(void **state)
 	}
 }
 
+static void test_locks(void **state)
+{
+	static const struct {
+		const char *text, *bytes;
+		size_t size;
+		bool locks;
+	} each[] = {
+		{ "lock xadd %eax,(%rdi)", BYTES("\xf0\x0f\xc1\x07"), true },
+		{ "lock incq 8(%rax)", BYTES("\xf0\x48\xff\x40\x08"), true },
+		{ "lock xadd %ax,(%rdi)", BYTES("\x66\xf0\x0f\xc1\x07"), true },
+		{ "xadd %eax,(%rdi)", BYTES("\x0f\xc1\x07"), false },
+		{ "xchg %rax,(%rdi)", BYTES("\x48\x87\x07"), true },
+		{ "xchg %al,(%rdi)", BYTES("\x86\x07"), true },
+		{ "xchg %rbx,%rcx", BYTES("\x48\x87\xd9"), false },
+		{ "jbe, 0f 86", BYTES("\x0f\x86\x07"), false },
+		{ "mov $0xf0,(%rdi)", BYTES("\xc6\x07\xf0"), false },
+	};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(each) / sizeof(*each); i++) {
+		uint8_t bytes[16] = { 0 };
+
+		memcpy(bytes, each[i].bytes, each[i].size);
+		if (locks_line(bytes) != each[i].locks)
+			fail_msg("%s", each[i].text);
+	}
+}
+
 /* Whatever the bytes are, nothing but the 16 bytes is read; ASan sees to it. */
 static void test_any_bytes(void **state)
 {
@@ -137,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_registers),
+		cmocka_unit_test(test_locks),
 		cmocka_unit_test(test_any_bytes),
 	};
 

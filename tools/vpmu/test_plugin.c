@@ -342,6 +342,29 @@ static void test_samples(void **state)
 	assert_int_equal(unit(3)->left[2], 2);
 }
 
+/* Instructions that lock their line, in the program and in the kernel; and the same without */
+static void test_locked(void **state)
+{
+	static const uint8_t add[] = { 0xf0, 0x48, 0x01, 0x07 };
+	static const uint64_t ip[] = { USER, KERNEL };
+	const struct vpmu_record *r = record_of(0, 0);
+	struct qemu_plugin_tb tb;
+	unsigned int i;
+
+	(void)state;
+	count(0, 0, VPMU_STORES, BOTH | VPMU_SAMPLE, 1);
+	for (i = 0; i < 4; i++) {
+		tb = block_of(ip[i / 2], 1, add + i % 2, sizeof(add) - i % 2);
+		tb.exec(0, tb.data);
+		tb.insns[0].mem(0, STORE | 3, 0x10000 + i / 3 * 64, tb.insns[0].data);
+	}
+	assert_int_equal(unit(0)->head, 4);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(r[i].ip, ip[i / 2]);
+		assert_int_equal(!!(r[i].flags & VPMU_RECORD_LOCKED), !(i % 2));
+	}
+}
+
 static void stack_access(uint64_t ip, const void *bytes, size_t size, uint64_t sp, uint32_t info)
 {
 	struct qemu_plugin_tb tb = block_of(ip, 1, bytes, size);
@@ -538,6 +561,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sources, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flush, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_locked, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_callers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_settings, setup, teardown),

@@ -68,7 +68,7 @@ static void block(struct test_block *t, unsigned int n, unsigned int line)
 	t->b.insns = n;
 	t->b.insn = t->insn;
 	for (i = 0; i < n; i++)
-		t->insn[i] = (struct vpmu_insn){ .ip = t->b.vaddr + 4 * i, .cycles = 1 };
+		t->insn[i] = (struct vpmu_insn){ .tag = t->b.vaddr + 4 * i, .cycles = 1 };
 }
 
 static void execute(const struct test_block *t)

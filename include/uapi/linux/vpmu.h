@@ -176,6 +176,7 @@ struct vpmu_unit {
 #define VPMU_RECORD_KERNEL	(1U << 1)	/* of a counter that overflowed in the kernel */
 #define VPMU_RECORD_PHYS	(1U << 2)	/* .phys is known */
 #define VPMU_RECORD_MODIFIED	(1U << 3)	/* the line was modified where it came from */
+#define VPMU_RECORD_LOCKED	(1U << 4)	/* the instruction locks the line */
 
 /**
  * struct vpmu_record - an entry of the ring, written at an overflow

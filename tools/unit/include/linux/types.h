@@ -10,6 +10,7 @@
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
+typedef int8_t s8;
 typedef int32_t s32;
 /* as in the kernel: long long everywhere, so that %llu fits */
 typedef unsigned long long u64;
