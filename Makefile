@@ -9,8 +9,8 @@ LAB := tools/lab/lab
 DEPS := bc bison build-essential ccache cpio curl flex git kmod libelf-dev libssl-dev \
 	linux-source-6.12 python3 quilt rsync xz-utils procps \
 	qemu-system-x86 iproute2 \
-	libcmocka-dev libjansson-dev libncurses-dev libzstd-dev libcap-dev libnuma-dev gnuplot-nox \
-	shellcheck sparse python3-sphinx \
+	libcmocka-dev libjansson-dev libncurses-dev libzstd-dev libdw-dev libcap-dev libnuma-dev \
+	gnuplot-nox shellcheck sparse python3-sphinx \
 	linux-perf mrbayes redis-server redis-tools sqlite3
 
 .PHONY: help

@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Threads of a cgroup that share data: cpu.cluster.stat and cpu.cluster.tasks as a table, and the
- * mode of cpu.cluster.
+ * Threads of a cgroup that share data: cpu.cluster.stat and cpu.cluster.tasks as a table, the mode
+ * of cpu.cluster, and which view is shown of cpu.cluster.lines.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "pathctl.h"
+#include "clusters.h"
 
 static const char mode_file[] = "cpu.cluster";
+static const char lines_file[] = "cpu.cluster.lines";
 
-/* A line of cpu.cluster.tasks */
-struct thread {
-	uint64_t tid, cluster, samples;
-	long long chip;		/* -1: not placed */
-};
-
-struct frame {
-	const struct cgroup *cgroup;
-	char *mode, *state;
-	struct keyed stat;
-	struct thread *threads;
-	size_t count;
-	bool has_stat;
-};
+enum view { VIEW_CLUSTERS, VIEW_LINES, VIEW_SHMAP };
 
 struct clusters_options {
-	bool once, json;
+	bool once, json, lines, shmap;
+	const char *svg;
 	unsigned int delay;
 };
 
@@ -72,7 +61,7 @@ static int compare(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-static void read_threads(struct frame *frame)
+static void read_threads(struct clusters_frame *frame)
 {
 	char *text = cgroup_read(frame->cgroup, "cpu.cluster.tasks"), *rest = text, *line;
 	unsigned long long tid, cluster, samples;
@@ -91,7 +80,29 @@ static void read_threads(struct frame *frame)
 	free(text);
 }
 
-static void frame_read(struct frame *frame, const struct cgroup *cgroup)
+/* Without a mode there are none, and that is no error. */
+static void read_lines(struct clusters_frame *frame)
+{
+	char *text = cgroup_read(frame->cgroup, lines_file);
+
+	if (text)
+		lines_parse(&frame->lines, text);
+	else if (errno != ENODATA)
+		frame->lines_err = errno;
+	free(text);
+	lines_sort_by_heat(&frame->lines);
+}
+
+static void __noreturn die_of_lines(const struct clusters_frame *frame)
+{
+	if (frame->lines_err == ENOENT && is_directory(frame->cgroup->dir))
+		die(EX_UNAVAILABLE,
+		    "no %s in %s: boot a kernel with CONFIG_TASK_CLUSTER that is as new as pathctl",
+		    lines_file, frame->cgroup->name);
+	cgroup_die(frame->cgroup, lines_file, frame->lines_err);
+}
+
+static void frame_read(struct clusters_frame *frame, const struct cgroup *cgroup)
 {
 	memset(frame, 0, sizeof(*frame));
 	frame->cgroup = cgroup;
@@ -101,10 +112,11 @@ static void frame_read(struct frame *frame, const struct cgroup *cgroup)
 	read_threads(frame);
 }
 
-static void frame_free(struct frame *frame)
+static void frame_free(struct clusters_frame *frame)
 {
 	if (frame->has_stat)
 		keyed_free(&frame->stat);
+	lines_free(&frame->lines);
 	free(frame->threads);
 	free(frame->state);
 	free(frame->mode);
@@ -112,12 +124,12 @@ static void frame_free(struct frame *frame)
 
 /* ---- what is shown ------------------------------------------------------------- */
 
-static uint64_t stat_of(const struct frame *frame, const char *key)
+static uint64_t stat_of(const struct clusters_frame *frame, const char *key)
 {
 	return keyed_u64(&frame->stat, key, 0);
 }
 
-static void print_stat(FILE *out, const struct frame *frame)
+static void print_stat(FILE *out, const struct clusters_frame *frame)
 {
 	char before[32], now[32];
 
@@ -134,7 +146,7 @@ static void print_stat(FILE *out, const struct frame *frame)
 }
 
 /* Returns the first thread that is in another cluster, or on another chip. */
-static size_t print_cluster(FILE *out, const struct frame *frame, size_t first)
+static size_t print_cluster(FILE *out, const struct clusters_frame *frame, size_t first)
 {
 	const struct thread *t = &frame->threads[first];
 	uint64_t samples = 0;
@@ -160,22 +172,30 @@ static size_t print_cluster(FILE *out, const struct frame *frame, size_t first)
 	return end;
 }
 
-static void print_frame(FILE *out, const char *head, const void *what)
+/* What all views begin with */
+static void print_state(FILE *out, const struct clusters_frame *frame)
 {
-	const struct frame *frame = what;
 	char *name = printable(frame->cgroup->name);
-	size_t i = 0;
 
 	fprintf(out, "%s: %s, %s\n", name, frame->mode, frame->state);
+	if (!frame->has_stat)
+		fprintf(out, "No clusters are looked for here: pathctl clusters %s process\n",
+			name);
+	free(name);
+}
+
+static void print_frame(FILE *out, const char *head, const void *what)
+{
+	const struct clusters_frame *frame = what;
+	size_t i = 0;
+
+	print_state(out, frame);
 	if (frame->has_stat)
 		print_stat(out, frame);
-	else
-		fprintf(out, "No clusters are looked for here: pathctl clusters %s process\n", name);
 	if (frame->count)
 		fprintf(out, "%s%7s %5s %8s  %s\n", head, "CLUSTER", "CHIP", "SAMPLES", "THREADS");
 	while (i < frame->count)
 		i = print_cluster(out, frame, i);
-	free(name);
 }
 
 static json_t *thread_json(const struct thread *t)
@@ -189,7 +209,7 @@ static json_t *thread_json(const struct thread *t)
 	return object;
 }
 
-static json_t *frame_json(const struct frame *frame)
+static json_t *frame_json(const struct clusters_frame *frame)
 {
 	json_t *object = json_object(), *list = json_array();
 	size_t i;
@@ -202,33 +222,99 @@ static json_t *frame_json(const struct frame *frame)
 	for (i = 0; i < frame->count; i++)
 		json_array_append_new(list, thread_json(&frame->threads[i]));
 	json_object_set_new(object, "threads", list);
+	json_object_set_new(object, "lines", frame->lines_err ? json_null() :
+					     lines_json(&frame->lines, frame->code));
 	return object;
 }
 
-static void once(const struct cgroup *cgroup, bool json)
-{
-	struct frame frame;
+/* ---- views --------------------------------------------------------------------- */
 
-	frame_read(&frame, cgroup);
-	if (json)
-		print_json(stdout, frame_json(&frame));
-	else
-		print_frame(stdout, "", &frame);
-	frame_free(&frame);
+static const char no_lines[] =
+	"No thread took a line from another chip often enough yet, or you may not trace them.\n";
+
+/* What views of lines begin with. Are there any? */
+bool clusters_print_head(FILE *out, const struct clusters_frame *frame)
+{
+	print_state(out, frame);
+	if (frame->has_stat && !frame->lines.count)
+		fputs(no_lines, out);
+	return frame->lines.count;
 }
 
-static void live(const struct cgroup *cgroup, unsigned int delay)
+static void (*const print[])(FILE *out, const char *head, const void *frame) = {
+	[VIEW_CLUSTERS] = print_frame, [VIEW_LINES] = lines_print, [VIEW_SHMAP] = shmap_print,
+};
+
+static enum view view_of(const struct clusters_options *options)
 {
-	struct frame frame;
+	return options->lines ? VIEW_LINES : options->shmap ? VIEW_SHMAP : VIEW_CLUSTERS;
+}
+
+static bool is_live(const struct clusters_options *options)
+{
+	return !options->once && !options->json && !options->svg;
+}
+
+/* Lines of text around a table: what is above it, its head, how many more, and the keys */
+#define AROUND 7
+
+static void frame_read_all(struct clusters_frame *frame, const struct cgroup *cgroup,
+			   const struct clusters_options *options, struct code *code)
+{
+	enum view view = view_of(options);
+	int lines;
+
+	frame_read(frame, cgroup);
+	frame->code = code;
+	code_frame(code);
+	terminal_size(&frame->columns, &lines);
+	frame->most = lines > AROUND ? lines - AROUND : 1;
+	if (!is_live(options))
+		frame->most = SIZE_MAX;
+	if (view != VIEW_CLUSTERS || options->json)
+		read_lines(frame);
+	if (view != VIEW_CLUSTERS && frame->lines_err)
+		die_of_lines(frame);
+	if (view == VIEW_SHMAP)
+		lines_sort_by_entry(&frame->lines);
+}
+
+static void once(const struct cgroup *cgroup, const struct clusters_options *options)
+{
+	struct code *code = code_open();
+	struct clusters_frame frame;
+
+	frame_read_all(&frame, cgroup, options, code);
+	if (options->json)
+		print_json(stdout, frame_json(&frame));
+	if (options->svg)
+		shmap_write_svg(options->svg, &frame);
+	if (!options->json && !options->svg)
+		print[view_of(options)](stdout, "", &frame);
+	frame_free(&frame);
+	code_close(code);
+}
+
+static void live(const struct cgroup *cgroup, const struct clusters_options *options)
+{
+	static const char *const hints[] = {
+		[VIEW_CLUSTERS] = "pathctl clusters --once",
+		[VIEW_LINES] = "pathctl clusters --lines --once",
+		[VIEW_SHMAP] = "pathctl clusters --shmap --once",
+	};
+	enum view view = view_of(options);
+	struct code *code = code_open();
+	struct clusters_frame frame;
 	int key = 0;
 
-	live_enter("pathctl clusters --once", delay);
+	live_enter(hints[view], options->delay);
 	while (key != 'q') {
-		frame_read(&frame, cgroup);
-		key = live_frame(print_frame, &frame, "q: quit");
+		frame_read_all(&frame, cgroup, options, code);
+		key = live_frame(print[view], &frame, "q: quit");
 		frame_free(&frame);
 	}
 	live_leave();
+	code_close(code);
 }
 
 /* ---- the mode ------------------------------------------------------------------ */
@@ -287,6 +373,9 @@ static void set(const struct cgroup *cgroup, const char *mode)
 }
 
 static const struct option long_options[] = {
+	{ "lines", no_argument, NULL, 'l' },
+	{ "shmap", no_argument, NULL, 'm' },
+	{ "svg", required_argument, NULL, 's' },
 	{ "once", no_argument, NULL, 'o' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "delay", required_argument, NULL, 'd' },
@@ -298,8 +387,24 @@ static void take_option(struct clusters_options *options, int option)
 {
 	options->once |= option == 'o';
 	options->json |= option == 'j';
+	options->lines |= option == 'l';
+	options->shmap |= option == 'm';
+	if (option == 's')
+		options->svg = optarg;
 	if (option == 'd')
 		options->delay = option_number("--delay", optarg, 1, 3600);
+}
+
+static void check_options(const struct clusters_options *options, int words)
+{
+	if (words < 1 || words > 2)
+		die(EX_USAGE, "of which cgroup? pathctl clusters CGROUP [MODE]");
+	if (options->lines && options->shmap)
+		die(EX_USAGE, "--lines and --shmap are two views: which one?");
+	if (words == 2 && (options->lines || options->shmap))
+		die(EX_USAGE, "a MODE is set without a view: pathctl clusters CGROUP MODE");
+	if (options->svg && !options->shmap)
+		die(EX_USAGE, "--svg: a picture there is only of --shmap");
 }
 
 static int run(const struct command *cmd, int argc, char **argv)
@@ -311,15 +416,14 @@ static int run(const struct command *cmd, int argc, char **argv)
 	while ((option = next_option(cmd, argc, argv, "hd:", long_options)) != -1)
 		take_option(&options, option);
 	words = argc - optind;
-	if (words < 1 || words > 2)
-		die(EX_USAGE, "of which cgroup? pathctl clusters CGROUP [MODE]");
+	check_options(&options, words);
 	cgroup_find(&cgroup, argv[optind]);
 	if (words == 2)
 		set(&cgroup, argv[optind + 1]);
-	else if (options.once || options.json)
-		once(&cgroup, options.json);
+	else if (is_live(&options))
+		live(&cgroup, &options);
 	else
-		live(&cgroup, options.delay);
+		once(&cgroup, &options);
 	cgroup_free(&cgroup);
 	return EX_OK;
 }
@@ -332,11 +436,18 @@ const struct command cmd_clusters = {
 		"  none          no clusters, or those of the cgroup above\n"
 		"  process       of the threads of each process\n"
 		"  cgroup        of all threads of the cgroup\n\n"
+		"  --lines       the cache lines that come from other chips, hottest first\n"
+		"  --shmap       a picture of which threads took which lines\n"
+		"  --svg FILE    write it there, drawn by gnuplot\n"
 		"  --once        print one frame and end\n"
-		"  --json        one frame as JSON\n"
+		"  --json        one frame as JSON, with all lines\n"
 		"  -d, --delay S seconds between frames (2)\n\n"
 		"Each row is a cluster and the chip that its threads are kept on, by one of its\n"
 		"CPUs. Threads in no cluster are in the last row. Samples are those of the last\n"
-		"round, of cache lines that came from another chip.\n",
+		"round, of cache lines that came from another chip.\n\n"
+		"KIND is false (threads use different words of the line: false sharing), atomic\n"
+		"(a lock or a counter), data (threads use the same words), single (one thread\n"
+		"only took it) or unknown (different words so far, but too few samples). CODE is\n"
+		"the instruction that took it most often. BYTES are those that each thread used.\n",
 	.run = run,
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "pathctl.h"
 
@@ -31,6 +32,31 @@ void live_enter(const char *once, unsigned int delay)
 	timeout(delay * 1000);
 }
 
+/* How many bytes of a line fit: a character may be several, and several columns wide. */
+static int bytes_that_fit(const char *line, int columns)
+{
+	const char *at = line;
+	mbstate_t state = { 0 };
+	size_t length;
+	wchar_t c;
+	int width;
+
+	while (*at) {
+		length = mbrtowc(&c, at, MB_CUR_MAX, &state);
+		if (length > MB_CUR_MAX) {	/* no character: ncurses shows something */
+			memset(&state, 0, sizeof(state));
+			length = 1;
+			c = L'?';
+		}
+		width = wcwidth(c);
+		columns -= width > 0 ? width : 0;
+		if (columns < 0)
+			break;
+		at += length;
+	}
+	return at - line;
+}
+
 /* Lines that begin with a tab are heads of tables. */
 static void show_text(char *text)
 {
@@ -43,7 +69,7 @@ static void show_text(char *text)
 			line++;
 			attron(A_REVERSE);
 		}
-		mvaddnstr(y++, 0, line, COLS);
+		mvaddnstr(y++, 0, line, bytes_that_fit(line, COLS));
 		attroff(A_REVERSE);
 	}
 }

@@ -33,9 +33,19 @@ _pathctl_options() {
 	metrics) echo --openmetrics --help ;;
 	stalls) echo --on --off --once --json --delay --help ;;
 	counters) echo --json --help ;;
-	clusters) echo --once --json --delay --help ;;
+	clusters) echo --lines --shmap --svg --once --json --delay --help ;;
 	*) echo --help ;;
 	esac
+}
+
+# How many words between the command and the last one are no options
+_pathctl_words() {
+	local i count=0
+
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == -* ]] || count=$((count + 1))
+	done
+	echo "$count"
 }
 
 # The words that may stand for the last argument of a command.
@@ -56,7 +66,7 @@ _pathctl_arguments() {
 			_pathctl_cgroups
 		fi ;;
 	clusters)
-		if [[ $COMP_CWORD -gt 2 ]]; then
+		if [[ $(_pathctl_words) -gt 0 ]]; then
 			printf '%s\n' none process cgroup
 		else
 			_pathctl_cgroups
@@ -77,7 +87,8 @@ _pathctl_offer() {
 
 _pathctl() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands=(status on off driver track mrc size regions top prefetch record replay metrics)
+	local commands=(status on off driver track mrc size regions top prefetch record replay metrics
+		stalls counters clusters)
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then

@@ -11,8 +11,10 @@
  *   span.c command.c	until when, and what runs meanwhile
  *   sysfs.c session.c cgroup.c
  *			where the files are, and why one cannot be read
- *   curve.c regions.c	what is in them
+ *   curve.c regions.c lines.c
+ *			what is in them
  *   size.c		what a curve says about a size
+ *   code.c		what is at an address of a process
  *   live.c		the terminal as a screen
  *   watch.c		looking at programs while they run
  *   packed.c log.c	recordings as files (log.h), perhaps compressed
@@ -288,6 +290,22 @@ void regions_print(FILE *out, const struct regions *regions, size_t most);
 json_t *regions_json(const struct regions *regions);
 void regions_free(struct regions *regions);
 
+/* code.c */
+struct code;		/* processes whose addresses are asked about */
+
+struct place {
+	char *symbol;	/* with an offset, NAME+0xN */
+	char *object;	/* FILE+0xN, the address in it */
+	char *source;	/* FILE:LINE */
+};
+
+struct code *code_open(void);
+void code_frame(struct code *code);
+void code_find(struct code *code, uint64_t tid, uint64_t address, struct place *place);
+char *code_variable(struct code *code, uint64_t tid, uint64_t address);
+void place_free(struct place *place);
+void code_close(struct code *code);
+
 /* live.c */
 void live_enter(const char *once, unsigned int delay);
 int live_frame(void (*print)(FILE *out, const char *head, const void *frame), const void *frame,
@@ -346,6 +364,22 @@ double interpolate(const double *x, const double *y, size_t points, double at);
 void plot_draw(FILE *out, const struct plot *plot, int columns, int lines, bool utf8);
 
 /* svg.c */
+struct heat_cell {
+	size_t column, row;
+	double value;
+};
+
+/* A picture with a square for each pair of a column and a row, darker if there is more */
+struct heat {
+	const char *title, *x_label, *y_label, *unit;
+	size_t columns, rows, count;
+	char **column_names, **row_names;
+	const bool *column_edges, *row_edges;	/* a line is drawn before these */
+	const struct heat_cell *cells;
+	double max;
+};
+
 void svg_write(const char *path, const struct plot *plot, const char *y_label);
+void svg_write_heat(const char *path, const struct heat *heat);
 
 #endif

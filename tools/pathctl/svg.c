@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A curve as a picture, drawn by gnuplot.
+ * Curves, and what is more or less dark, as pictures, drawn by gnuplot.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,26 +64,100 @@ static void write_plot_line(FILE *script, const struct plot *plot)
 	fputc('\n', script);
 }
 
+static void write_terminal(FILE *script, int height)
+{
+	fprintf(script, "set terminal svg size 900,%d dynamic noenhanced ", height);
+	fputs("background rgb 'white' font 'sans,14'\n", script);
+}
+
+static void write_label(FILE *script, const char *what, const char *text)
+{
+	fprintf(script, "set %s ", what);
+	write_quoted(script, text);
+	fputc('\n', script);
+}
+
 static void write_script(FILE *script, const struct plot *plot, const char *y_label)
 {
 	size_t i;
 
-	fputs("set terminal svg size 900,560 dynamic noenhanced ", script);
-	fputs("background rgb 'white' font 'sans,14'\n", script);
+	write_terminal(script, 560);
 	fputs("set grid\nset key top right\nset yrange [0:*]\n", script);
 	fprintf(script, "set xrange [0:%.10g]\n", plot->x_max > 0 ? plot->x_max : 1);
-	fputs("set title ", script);
-	write_quoted(script, plot->title);
-	fputs("\nset xlabel ", script);
-	write_quoted(script, plot->x_unit);
-	fputs("\nset ylabel ", script);
-	write_quoted(script, y_label);
-	fputc('\n', script);
+	write_label(script, "title", plot->title);
+	write_label(script, "xlabel", plot->x_unit);
+	write_label(script, "ylabel", y_label);
 	for (i = 0; i < plot->count; i++) {
 		write_points(script, &plot->series[i], i, true);
 		write_points(script, &plot->series[i], i, false);
 	}
 	write_plot_line(script, plot);
+}
+
+/* ---- what it is told of darker and lighter squares ------------------------ */
+
+#define MOST_NAMES	48	/* beside an axis */
+#define ROW_HEIGHT	14
+
+/* Not each has its name there if they are many. */
+static void write_names(FILE *script, const char *axis, char **names, size_t count)
+{
+	size_t i, step = (count + MOST_NAMES - 1) / MOST_NAMES;
+
+	fprintf(script, "set %stics out nomirror (", axis);
+	for (i = 0; i < count; i += step) {
+		fputs(i ? ", " : "", script);
+		write_quoted(script, names[i]);
+		fprintf(script, " %zu", i);
+	}
+	fputs(")\n", script);
+}
+
+static void write_edges(FILE *script, const struct heat *heat)
+{
+	static const char line[] = "nohead front lc rgb '#4080c0'";
+	size_t i;
+
+	for (i = 1; i < heat->rows; i++)
+		if (heat->row_edges[i])
+			fprintf(script, "set arrow from -0.5,%zu.5 to %zu.5,%zu.5 %s\n", i - 1,
+				heat->columns - 1, i - 1, line);
+	for (i = 1; i < heat->columns; i++)
+		if (heat->column_edges[i])
+			fprintf(script, "set arrow from %zu.5,-0.5 to %zu.5,%zu.5 %s\n", i - 1,
+				i - 1, heat->rows - 1, line);
+}
+
+static int heat_height(const struct heat *heat)
+{
+	size_t rows = heat->rows < 6 ? 6 : heat->rows > 200 ? 200 : heat->rows;
+
+	return 160 + ROW_HEIGHT * rows;
+}
+
+static void write_heat(FILE *script, const struct heat *heat)
+{
+	size_t i;
+
+	write_terminal(script, heat_height(heat));
+	fprintf(script, "set xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]\n", heat->columns - 1,
+		heat->rows - 1);
+	fputs("set palette defined (0 '#e4e4e4', 1 'black')\n", script); /* little is not nothing */
+	fprintf(script, "set cbrange [0:%.10g]\n", heat->max);
+	write_label(script, "title", heat->title);
+	write_label(script, "xlabel", heat->x_label);
+	write_label(script, "ylabel", heat->y_label);
+	write_label(script, "cblabel", heat->unit);
+	write_names(script, "x", heat->column_names, heat->columns);
+	write_names(script, "y", heat->row_names, heat->rows);
+	fputs("set xtics rotate font ',9'\nset ytics font ',9'\n", script);
+	write_edges(script, heat);
+	fputs("$cells << END\n", script);
+	for (i = 0; i < heat->count; i++)
+		fprintf(script, "%zu %zu %.10g\n", heat->cells[i].column, heat->cells[i].row,
+			heat->cells[i].value);
+	fputs("END\nset style fill solid noborder\n", script);
+	fputs("plot $cells using 1:2:(0.5):(0.5):3 with boxxyerror lc palette notitle\n", script);
 }
 
 /* ---- running it -------------------------------------------------------- */
@@ -122,26 +196,28 @@ static void wait_for_gnuplot(pid_t pid)
 	die(EX_SOFTWARE, "gnuplot failed");
 }
 
-/* The picture, from its start, in memory: gnuplot does not say when it cannot write. */
-static int draw(const struct plot *plot, const char *y_label)
-{
-	int in, picture = memfd_create("picture", MFD_CLOEXEC);
-	FILE *script;
+/* A picture that is being drawn: in memory, as gnuplot does not say when it cannot write. */
+struct picture {
+	const char *path;
+	FILE *out, *script;
+	int memory;
 	pid_t pid;
+};
 
-	if (picture < 0)
+static void picture_begin(struct picture *picture, const char *path)
+{
+	int in;
+
+	picture->path = path;
+	picture->out = open_output(path);
+	picture->memory = memfd_create("picture", MFD_CLOEXEC);
+	if (picture->memory < 0)
 		die(EX_OSERR, "no memory for a picture: %s", strerror(errno));
 	signal(SIGPIPE, SIG_IGN);
-	pid = spawn_gnuplot(picture, &in);
-	script = fdopen(in, "w");
-	if (!script)
+	picture->pid = spawn_gnuplot(picture->memory, &in);
+	picture->script = fdopen(in, "w");
+	if (!picture->script)
 		die(EX_OSERR, "out of memory");
-	write_script(script, plot, y_label);
-	fclose(script);
-	wait_for_gnuplot(pid);
-	if (lseek(picture, 0, SEEK_END) <= 0 || lseek(picture, 0, SEEK_SET))
-		die(EX_SOFTWARE, "gnuplot has drawn nothing");
-	return picture;
 }
 
 static void copy(int from, FILE *to)
@@ -155,19 +231,38 @@ static void copy(int from, FILE *to)
 		die(EX_IOERR, "no picture: %s", strerror(errno));
 }
 
+static void picture_end(struct picture *picture)
+{
+	fclose(picture->script);
+	wait_for_gnuplot(picture->pid);
+	if (lseek(picture->memory, 0, SEEK_END) <= 0 || lseek(picture->memory, 0, SEEK_SET))
+		die(EX_SOFTWARE, "gnuplot has drawn nothing");
+	copy(picture->memory, picture->out);
+	close(picture->memory);
+	close_output(picture->out, picture->path);
+}
+
 /* The title and x unit are the plot's; a plot without x_max fits its points. */
 void svg_write(const char *path, const struct plot *plot, const char *y_label)
 {
 	struct plot sized = *plot;
-	FILE *out = open_output(path);
-	int picture;
+	struct picture picture;
 	size_t i;
 
 	for (i = 0; i < plot->count; i++)
 		if (plot->series[i].x[plot->series[i].points - 1] > sized.x_max)
 			sized.x_max = plot->series[i].x[plot->series[i].points - 1];
-	picture = draw(&sized, y_label);
-	copy(picture, out);
-	close(picture);
-	close_output(out, path);
+	picture_begin(&picture, path);
+	write_script(picture.script, &sized, y_label);
+	picture_end(&picture);
+}
+
+/* There must be something to be drawn. */
+void svg_write_heat(const char *path, const struct heat *heat)
+{
+	struct picture picture;
+
+	picture_begin(&picture, path);
+	write_heat(picture.script, heat);
+	picture_end(&picture);
 }

@@ -11,8 +11,8 @@ line, 0 for yes. Why not is written to the file that is named when this starts.
   log WORD...           see log.py
   metrics FILE FORMAT   is it prometheus or openmetrics?
   cgroups FILE NAME...  is it of these cgroups, and no others?
-  mutants COUNT FILE OUT
-                        write OUT0/memory.path.mrc ...: the curve with some bytes changed
+  mutants COUNT FILE OUT NAME
+                        write OUT0/NAME ...: the file with some bytes changed
 """
 import json
 import os
@@ -48,12 +48,12 @@ def mutate(seed, text):
     return text[:rand.choice([len(text), rand.randrange(1, len(text))])]
 
 
-def mutants(count, path, out):
+def mutants(count, path, out, name):
     with open(path, "rb") as file:
         text = file.read()
     for seed in range(int(count)):
         os.makedirs(f"{out}{seed}")
-        with open(f"{out}{seed}/memory.path.mrc", "wb") as file:
+        with open(f"{out}{seed}/{name}", "wb") as file:
             file.write(mutate(seed, text))
 
 

@@ -5,6 +5,7 @@
  *
  *   FAKE_VIEWS	directory with files 0, 1, 2, 3: the views
  *   FAKE_TRACK, FAKE_RECORD	errno of these, if set
+ *   FAKE_ENODATA	name of a file that has no data
  *
  * And makes time pass ten times as fast, for those who ask the clock or poll().
  */
@@ -16,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -56,6 +58,22 @@ int ioctl(int fd, unsigned long request, ...)
 		return view(*(uint32_t *)arg);
 	}
 	return syscall(SYS_ioctl, fd, request, arg);
+}
+
+ssize_t read(int fd, void *buf, size_t size)
+{
+	const char *name = getenv("FAKE_ENODATA");
+	char path[64], file[4096];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	length = name ? readlink(path, file, sizeof(file) - 1) : 0;
+	file[length > 0 ? length : 0] = '\0';
+	if (length > 0 && strstr(file, name)) {
+		errno = ENODATA;
+		return -1;
+	}
+	return syscall(SYS_read, fd, buf, size);
 }
 
 /* ---- the clock ----------------------------------------------------------- */

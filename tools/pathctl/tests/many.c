@@ -14,7 +14,7 @@
 
 #include "../pathctl.h"
 
-static const struct command *const commands[] = { &cmd_mrc, &cmd_replay };
+static const struct command *const commands[] = { &cmd_mrc, &cmd_replay, &cmd_clusters };
 
 static void __noreturn run(int argc, char **argv, int err)
 {
