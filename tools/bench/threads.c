@@ -199,6 +199,17 @@ static void check(const struct message *m, uint64_t word)
 
 /* Work */
 
+/* Do some of the threads share with others than before? Then all wait for each other. */
+static bool groups_change(uint64_t round)
+{
+	unsigned int id;
+
+	for (id = 0; round && id < workload->threads; id++)
+		if (workload->group(id, round) != workload->group(id, round - 1))
+			return true;
+	return false;
+}
+
 static void add_to_board(unsigned int id, uint64_t times)
 {
 	unsigned int board = 0;
@@ -207,7 +218,7 @@ static void add_to_board(unsigned int id, uint64_t times)
 	for (i = 0; i < times; i++) {
 		if (i % CHANGE == 0) {
 			board = workload->group(id, i) ?: 1 + id;
-			if (i && workload->group(id, i) != workload->group(id, i - 1)) {
+			if (groups_change(i)) {
 				pthread_barrier_wait(&shared->change);
 				settle(id, i);
 			}
