@@ -39,7 +39,7 @@
 
 /* Time until a ring is looked at again: twice as long each time that little is in it. */
 #define VPMU_DRAIN_NS	(250 * NSEC_PER_USEC)
-#define VPMU_DRAIN_MOST_NS	(2 * NSEC_PER_MSEC)
+#define VPMU_DRAIN_MOST_NS	(8 * NSEC_PER_MSEC)
 /* More than a counter can count until it is read. */
 #define VPMU_MOST	BIT_ULL(48)
 #define VPMU_ALL	GENMASK(VPMU_COUNTERS - 1, 0)

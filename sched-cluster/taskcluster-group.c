@@ -24,12 +24,13 @@
 /* A shMap of 20 lines then has 5 samples of each: few are taken for chance. */
 #define GROUP_SAMPLES	100U	/* for each thread that takes lines, to end a round */
 #define GROUP_LOOKS	2U	/* the first one may have seen a part of the threads */
-#define GROUP_TICKS	32U	/* looks after which too few samples are dropped */
+#define GROUP_TICKS	64U	/* looks after which too few samples are dropped */
 #define GROUP_REST	4U	/* rounds after the first trial in vain; then twice as many */
 #define GROUP_REST_SHIFT	6U
 #define GROUP_TRIES	3U	/* more rounds of a trial in which threads could not be moved */
 
 static DEFINE_XARRAY(taskcluster_askers);	/* by id of the cgroup */
+static LIST_HEAD(taskcluster_asker_list);	/* the same, to go over */
 static DEFINE_HASHTABLE(taskcluster_tasks, 10);
 static unsigned int taskcluster_known;
 static u32 taskcluster_last_name;
@@ -365,7 +366,7 @@ static void group_judge(struct taskcluster_group *g)
 	}
 	taskcluster_undo(g);
 	g->asker->undone++;
-	g->rest = TASKCLUSTER_QUARTERS * GROUP_REST << min(g->failures++, GROUP_REST_SHIFT);
+	g->rest = TASKCLUSTER_PARTS * GROUP_REST << min(g->failures++, GROUP_REST_SHIFT);
 }
 
 /* Silent threads need no samples. */
@@ -398,10 +399,10 @@ static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 	return false;
 }
 
-static bool group_update(struct taskcluster_group *g, unsigned int period, unsigned int quarters)
+static bool group_update(struct taskcluster_group *g, unsigned int period, unsigned int parts)
 {
 	group_update_tasks(g);
-	g->rest -= min(g->rest, quarters);
+	g->rest -= min(g->rest, parts);
 	if (period)
 		return group_sampled(g, period);
 	group_begin(g);
@@ -411,22 +412,21 @@ static bool group_update(struct taskcluster_group *g, unsigned int period, unsig
 /**
  * taskcluster_update_groups() - end the round of all groups
  * @period: with which it was sampled, or 0 if it was not
- * @quarters: of round_ms that it lasted
+ * @parts: of round_ms that it lasted
  *
  * Forgets threads that have gone, judges places, and looks for clusters. Context: process,
  * taskcluster_mutex held. Return: whether a group has begun to be sampled, and needs more.
  */
-bool taskcluster_update_groups(unsigned int period, unsigned int quarters)
+bool taskcluster_update_groups(unsigned int period, unsigned int parts)
 {
 	struct taskcluster_group *g, *next;
 	struct taskcluster_asker *asker;
 	bool more = false;
-	unsigned long id;
 
 	lockdep_assert_held(&taskcluster_mutex);
-	xa_for_each(&taskcluster_askers, id, asker) {
+	list_for_each_entry(asker, &taskcluster_asker_list, node) {
 		list_for_each_entry_safe(g, next, &asker->groups, node) {
-			more |= group_update(g, period, quarters);
+			more |= group_update(g, period, parts);
 			if (list_empty(&g->threads))
 				group_free(g);
 			cond_resched();
@@ -440,10 +440,9 @@ bool taskcluster_on_trial(void)
 {
 	struct taskcluster_asker *asker;
 	struct taskcluster_group *g;
-	unsigned long id;
 
 	lockdep_assert_held(&taskcluster_mutex);
-	xa_for_each(&taskcluster_askers, id, asker)
+	list_for_each_entry(asker, &taskcluster_asker_list, node)
 		list_for_each_entry(g, &asker->groups, node)
 			if (g->trial)
 				return true;
@@ -455,10 +454,9 @@ void taskcluster_visit_groups(void (*fn)(struct taskcluster_group *g))
 {
 	struct taskcluster_asker *asker;
 	struct taskcluster_group *g;
-	unsigned long id;
 
 	lockdep_assert_held(&taskcluster_mutex);
-	xa_for_each(&taskcluster_askers, id, asker)
+	list_for_each_entry(asker, &taskcluster_asker_list, node)
 		list_for_each_entry(g, &asker->groups, node)
 			fn(g);
 }
@@ -477,10 +475,9 @@ static void asker_forget(struct taskcluster_asker *asker)
 void taskcluster_forget_all(void)
 {
 	struct taskcluster_asker *asker;
-	unsigned long id;
 
 	lockdep_assert_held(&taskcluster_mutex);
-	xa_for_each(&taskcluster_askers, id, asker)
+	list_for_each_entry(asker, &taskcluster_asker_list, node)
 		asker_forget(asker);
 }
 
@@ -506,6 +503,8 @@ int taskcluster_add_asker(u64 id, enum taskcluster_mode mode)
 	ret = xa_err(xa_store(&taskcluster_askers, id, asker, GFP_KERNEL));
 	if (ret)
 		kfree(asker);
+	else
+		list_add_tail(&asker->node, &taskcluster_asker_list);
 	return ret;
 }
 
@@ -515,6 +514,7 @@ void taskcluster_del_asker(struct taskcluster_asker *asker)
 	lockdep_assert_held(&taskcluster_mutex);
 	asker_forget(asker);
 	xa_erase(&taskcluster_askers, asker->id);
+	list_del(&asker->node);
 	kfree(asker);
 }
 
@@ -525,14 +525,13 @@ void taskcluster_del_asker(struct taskcluster_asker *asker)
  */
 bool taskcluster_reap_askers(void)
 {
-	struct taskcluster_asker *asker;
+	struct taskcluster_asker *asker, *next;
 	struct cgroup *cgrp;
-	unsigned long id;
 	bool left = false;
 
 	lockdep_assert_held(&taskcluster_mutex);
-	xa_for_each(&taskcluster_askers, id, asker) {
-		cgrp = __cgroup_get_from_id(id);
+	list_for_each_entry_safe(asker, next, &taskcluster_asker_list, node) {
+		cgrp = __cgroup_get_from_id(asker->id);
 		if (IS_ERR(cgrp)) {
 			taskcluster_del_asker(asker);
 			continue;

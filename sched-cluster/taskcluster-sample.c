@@ -17,11 +17,13 @@
  */
 #include <linux/cpuhotplug.h>
 #include <linux/device.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/perf_event.h>
 #include <linux/vmalloc.h>
 #include "taskcluster.h"
 
-#define RING_ENTRIES	4096U
+#define RING_ENTRIES	2048U
 
 /**
  * struct taskcluster_ring - the samples of a CPU
@@ -38,14 +40,19 @@ struct taskcluster_ring {
 /**
  * struct taskcluster_source - the events of a CPU
  * @event: NULL while there are none
- * @ring: where their samples go; NULL: they only count
+ * @ring: where their samples go, kept while they only count; NULL: there were none yet
  * @counted: their counts when they were last read
+ * @count: of all of them, since the time before that
+ * @rate: of all of them in a second, in the last part of a round
+ * @remembered: the same when taskcluster_remember_rates() was called
  * @stale: the CPU was offline: the events are dead
  */
 struct taskcluster_source {
 	struct perf_event *event[TASKCLUSTER_EVENTS];
 	struct taskcluster_ring *ring;
 	u64 counted[TASKCLUSTER_EVENTS];
+	u64 count;
+	u32 rate, remembered;
 	bool stale;
 };
 
@@ -194,6 +201,12 @@ static void source_close(struct taskcluster_source *source)
 		source->event[i] = NULL;
 		source->counted[i] = 0;
 	}
+}
+
+/* Samples that were not read are lost, and nobody asks for them any more. */
+static void source_end(struct taskcluster_source *source)
+{
+	source_close(source);
 	vfree(source->ring);
 	source->ring = NULL;
 }
@@ -231,7 +244,7 @@ static int source_open(struct taskcluster_source *source, int cpu, unsigned int 
 	struct perf_event *event;
 	unsigned int i;
 
-	if (period) {
+	if (period && !source->ring) {
 		source->ring = vzalloc_node(sizeof(*source->ring), cpu_to_node(cpu));
 		if (!source->ring)
 			return -ENOMEM;
@@ -267,12 +280,12 @@ static int taskcluster_watch_cpus(void)
 	return min(ret, 0);
 }
 
-static void taskcluster_close_all(void)
+static void taskcluster_visit_sources(void (*fn)(struct taskcluster_source *source))
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		source_close(per_cpu_ptr(&taskcluster_sources, cpu));
+		fn(per_cpu_ptr(&taskcluster_sources, cpu));
 }
 
 /* Open the events of CPUs that have come, and close those of CPUs that have gone. */
@@ -284,7 +297,7 @@ static int taskcluster_open_all(void)
 	for_each_possible_cpu(cpu) {
 		source = per_cpu_ptr(&taskcluster_sources, cpu);
 		if (xchg(&source->stale, false) || !cpu_online(cpu))
-			source_close(source);
+			source_end(source);
 		if (source->event[0] || !cpu_online(cpu))
 			continue;
 		ret = source_open(source, cpu, taskcluster_opened);
@@ -309,11 +322,11 @@ int taskcluster_watch(unsigned int period)
 
 	lockdep_assert_held(&taskcluster_mutex);
 	if (period != taskcluster_opened)
-		taskcluster_close_all();
+		taskcluster_visit_sources(source_close);
 	taskcluster_opened = period;
 	ret = taskcluster_watch_cpus() ?: taskcluster_open_all();
 	if (ret)
-		taskcluster_close_all();
+		taskcluster_visit_sources(source_end);
 	return ret;
 }
 
@@ -326,41 +339,99 @@ int taskcluster_watch(unsigned int period)
 void taskcluster_unwatch(void)
 {
 	lockdep_assert_held(&taskcluster_mutex);
-	taskcluster_close_all();
+	taskcluster_visit_sources(source_end);
 }
 
-static u64 source_count(struct taskcluster_source *source)
+/* On the CPU of the events: one interrupt reads all of them, and all CPUs at the same time. */
+static void source_read(void *unused)
 {
-	u64 enabled, running, now, count = 0;
+	struct taskcluster_source *source = this_cpu_ptr(&taskcluster_sources);
+	u64 now;
 	unsigned int i;
 
+	source->count = 0;
 	for (i = 0; i < TASKCLUSTER_EVENTS; i++) {
-		if (!source->event[i])
+		if (!source->event[i] ||
+		    perf_event_read_local(source->event[i], &now, NULL, NULL))
 			continue;
-		now = perf_event_read_value(source->event[i], &enabled, &running);
 		/* a count that goes back is a PMU that lies */
 		if (now > source->counted[i])
-			count += now - source->counted[i];
+			source->count += now - source->counted[i];
 		source->counted[i] = now;
 	}
-	return count;
+}
+
+/* Events in a second. A PMU that lies may count anything, and no product may overflow for that. */
+static u32 source_rate(struct taskcluster_source *source, u64 ns)
+{
+	u64 count = min_t(u64, source->count, U32_MAX);
+
+	return min_t(u64, div64_u64(count * NSEC_PER_SEC, ns), U32_MAX);
 }
 
 /**
- * taskcluster_count() - what was counted since the last call
+ * taskcluster_rate() - how many lines came from other chips in a second, since the last call
  *
  * Context: process, taskcluster_mutex held.
  *
- * Return: the count of the CPU that has most of them, so that two threads that share are seen on
+ * Return: the rate of the CPU that has most of them, so that two threads that share are seen on
  * a large machine, too
  */
-u64 taskcluster_count(void)
+u64 taskcluster_rate(void)
 {
-	u64 most = 0;
+	static ktime_t last;
+	ktime_t now = ktime_get();
+	u64 ns = max_t(s64, ktime_sub(now, last), 1);
+	struct taskcluster_source *source;
+	u32 most = 0;
 	int cpu;
 
 	lockdep_assert_held(&taskcluster_mutex);
-	for_each_possible_cpu(cpu)
-		most = max(most, source_count(per_cpu_ptr(&taskcluster_sources, cpu)));
+	last = now;
+	on_each_cpu(source_read, NULL, true);
+	for_each_online_cpu(cpu) {
+		source = per_cpu_ptr(&taskcluster_sources, cpu);
+		source->rate = source_rate(source, ns);
+		most = max(most, source->rate);
+	}
 	return most;
+}
+
+static void source_remember(struct taskcluster_source *source)
+{
+	source->remembered = source->rate;
+}
+
+/**
+ * taskcluster_remember_rates() - for taskcluster_rates_differ()
+ *
+ * Context: process, taskcluster_mutex held.
+ */
+void taskcluster_remember_rates(void)
+{
+	lockdep_assert_held(&taskcluster_mutex);
+	taskcluster_visit_sources(source_remember);
+}
+
+/**
+ * taskcluster_rates_differ() - has the rate of a CPU changed since rates were remembered?
+ *
+ * Context: process, taskcluster_mutex held.
+ *
+ * Return: true if by more than a quarter of what it was, or of arm_rate if that is more
+ */
+bool taskcluster_rates_differ(void)
+{
+	u32 least = READ_ONCE(taskcluster_config.arm_rate);
+	const struct taskcluster_source *source;
+	int cpu;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	for_each_possible_cpu(cpu) {
+		source = per_cpu_ptr(&taskcluster_sources, cpu);
+		if (abs_diff(source->rate, source->remembered) >
+		    max(source->remembered, least) / 4)
+			return true;
+	}
+	return false;
 }

@@ -15,7 +15,6 @@
  */
 #define pr_fmt(fmt) "taskcluster: " fmt
 
-#include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/workqueue.h>
 #include "taskcluster.h"
@@ -77,32 +76,22 @@ static bool taskcluster_may_watch(bool asked)
 /*
  * When to sample. Counting costs nothing, samples do. So they are taken when a CPU counts enough
  * lines that come from other chips, and until clusters are found and judged. If that changes
- * nothing, each time is followed by a longer pause. A pause is not longer than PAUSE_MOST rounds:
- * a new program may have begun to share.
+ * nothing, each time is followed by a longer pause. It ends early when a CPU counts something else
+ * than before, for a program may have begun to share: the first pause after a round, later ones
+ * after PAUSE_LEAST rounds, since there are programs whose counts are never the same.
  *
  * Threads that share lose time until they are found, and samples cost those that do not. So counts
  * and samples are looked at several times in a round. Only to judge takes a whole one.
  */
-#define PAUSE_MOST	4U
-#define ROUND_SAMPLES	512U	/* of the CPU that counts most */
+#define PAUSE_LEAST	4U	/* rounds */
+#define PAUSE_MOST	64U
+#define ROUND_SAMPLES	1024U	/* of the CPU that counts most */
 
 static unsigned int taskcluster_period;	/* of the samples of this round; 0: none are taken */
-static unsigned int taskcluster_quarters = TASKCLUSTER_QUARTERS;	/* that this round lasts */
-static unsigned int taskcluster_pause;	/* quarters without samples that are still to come */
+static unsigned int taskcluster_parts = TASKCLUSTER_PARTS;	/* that this round lasts */
+static unsigned int taskcluster_pause;	/* parts without samples that are still to come */
+static unsigned int taskcluster_paused;	/* those that have passed */
 static unsigned int taskcluster_vain;	/* times in a row that samples changed nothing */
-static ktime_t taskcluster_last;	/* end of the last round */
-
-/* Events of a CPU in a second, of that which counted most */
-static u64 taskcluster_rate(void)
-{
-	ktime_t now = ktime_get();
-	u64 ns = max_t(s64, ktime_sub(now, taskcluster_last), 1);
-
-	taskcluster_last = now;
-	/* a PMU that lies may count anything, and no product may overflow for that */
-	return min_t(u64, div64_u64(min_t(u64, taskcluster_count(), U32_MAX) * NSEC_PER_SEC, ns),
-		     U32_MAX);
-}
 
 /* A period that gives enough samples in a round, and not many more */
 static unsigned int taskcluster_choose_period(u64 rate)
@@ -111,6 +100,26 @@ static unsigned int taskcluster_choose_period(u64 rate)
 
 	return clamp_t(u64, div_u64(events, ROUND_SAMPLES), TASKCLUSTER_PERIOD_LEAST,
 		       READ_ONCE(taskcluster_config.period));
+}
+
+static void taskcluster_begin_pause(void)
+{
+	taskcluster_pause = TASKCLUSTER_PARTS *
+			    min(PAUSE_LEAST << min(taskcluster_vain++, 8U), PAUSE_MOST);
+	taskcluster_paused = 0;
+	taskcluster_remember_rates();
+}
+
+static void taskcluster_go_on_pausing(void)
+{
+	unsigned int least = taskcluster_vain > 1 ? PAUSE_LEAST : 1;
+
+	taskcluster_pause -= min(taskcluster_pause, taskcluster_parts);
+	taskcluster_paused += taskcluster_parts;
+	if (taskcluster_paused < TASKCLUSTER_PARTS * least || !taskcluster_rates_differ())
+		return;
+	taskcluster_pause = 0;
+	taskcluster_vain = 1;
 }
 
 /* The period of the next round. @more: samples of this one are not enough */
@@ -128,10 +137,9 @@ static unsigned int taskcluster_next_period(u64 rate, bool more)
 	if (taskcluster_period && more)
 		return taskcluster_period;
 	if (taskcluster_period)
-		taskcluster_pause = TASKCLUSTER_QUARTERS *
-				    min(1U << min(taskcluster_vain++, 8U), PAUSE_MOST);
+		taskcluster_begin_pause();
 	else
-		taskcluster_pause -= min(taskcluster_pause, taskcluster_quarters);
+		taskcluster_go_on_pausing();
 	return taskcluster_pause ? 0 : taskcluster_choose_period(rate);
 }
 
@@ -166,8 +174,8 @@ static unsigned int taskcluster_ms(void)
 {
 	if (!taskcluster_enabled)
 		return TASKCLUSTER_REAP_MS;
-	taskcluster_quarters = taskcluster_on_trial() ? TASKCLUSTER_QUARTERS : 1;
-	return READ_ONCE(taskcluster_config.round_ms) * taskcluster_quarters / TASKCLUSTER_QUARTERS;
+	taskcluster_parts = taskcluster_on_trial() ? TASKCLUSTER_PARTS : 1;
+	return READ_ONCE(taskcluster_config.round_ms) * taskcluster_parts / TASKCLUSTER_PARTS;
 }
 
 /* Off, a round is for removed cgroups only, and there is none when there is no cgroup. */
@@ -178,7 +186,7 @@ static void taskcluster_round(struct work_struct *work)
 	mutex_lock(&taskcluster_mutex);
 	asked = taskcluster_reap_askers();
 	taskcluster_drain(taskcluster_note);
-	more = taskcluster_update_groups(taskcluster_period, taskcluster_quarters);
+	more = taskcluster_update_groups(taskcluster_period, taskcluster_parts);
 	taskcluster_place_all();
 	taskcluster_watch_next(asked, more);
 	if (taskcluster_enabled || asked)

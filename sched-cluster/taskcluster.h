@@ -26,7 +26,7 @@
 
 #define TASKCLUSTER_MOST	16384U	/* threads that are known at a time */
 #define TASKCLUSTER_PERIOD_LEAST	16U
-#define TASKCLUSTER_QUARTERS	4U	/* that round_ms has */
+#define TASKCLUSTER_PARTS	8U	/* that round_ms has */
 #define TASKCLUSTER_NAME	32	/* bytes of a PMU's name */
 
 #define TASKCLUSTER_EVENTS	2U	/* of a PMU: loads, and stores */
@@ -100,6 +100,7 @@ struct taskcluster_sample {
 
 /**
  * struct taskcluster_asker - a cgroup in whose cpu.cluster a mode was written
+ * @node: in a list of all
  * @id: of the cgroup. Nothing holds the cgroup: an id is never used again
  * @mode: what was written
  * @groups: of its threads
@@ -111,6 +112,7 @@ struct taskcluster_sample {
  * @missed: samples that the filter dropped
  */
 struct taskcluster_asker {
+	struct list_head node;
 	u64 id;
 	enum taskcluster_mode mode;
 	struct list_head groups;
@@ -135,7 +137,7 @@ struct taskcluster_asker {
  * @found: clusters were looked for in this round
  * @trial: placed; the next round tells whether it helps
  * @tries: rounds of the trial in which a thread could not be moved
- * @rest: quarters of a round to leave the group alone
+ * @rest: parts of a round to leave the group alone
  * @failures: trials in a row that did not help
  */
 struct taskcluster_group {
@@ -201,7 +203,9 @@ void taskcluster_restart(void);
 int taskcluster_pmu_type(const char *name);
 int taskcluster_watch(unsigned int period);
 void taskcluster_unwatch(void);
-u64 taskcluster_count(void);
+u64 taskcluster_rate(void);
+void taskcluster_remember_rates(void);
+bool taskcluster_rates_differ(void);
 void taskcluster_drain(void (*note)(const struct taskcluster_sample *s));
 
 /* taskcluster-group.c */
@@ -211,7 +215,7 @@ int taskcluster_add_asker(u64 id, enum taskcluster_mode mode);
 void taskcluster_del_asker(struct taskcluster_asker *asker);
 bool taskcluster_reap_askers(void);
 void taskcluster_note(const struct taskcluster_sample *s);
-bool taskcluster_update_groups(unsigned int period, unsigned int quarters);
+bool taskcluster_update_groups(unsigned int period, unsigned int parts);
 bool taskcluster_on_trial(void);
 void taskcluster_forget_all(void);
 void taskcluster_visit_groups(void (*fn)(struct taskcluster_group *g));
