@@ -39,8 +39,8 @@ kernel-modules: kernel ## one that loads modules, and the disk that seeks (build
 	$(MAKE) -s -C tools/lab seekdisk
 
 .PHONY: tools
-tools: deps ## the user's command, the virtual hardware, the simulator
-	@for d in tools/pathctl tools/vpath tools/vpmu tools/pathsim tools/lab; do [ ! -e $$d/Makefile ] || $(MAKE) -C $$d || exit 1; done
+tools: deps ## the user's command, the virtual hardware, the simulators
+	@for d in tools/pathctl tools/vpath tools/vpmu tools/pathsim tools/clustersim tools/lab; do [ ! -e $$d/Makefile ] || $(MAKE) -C $$d || exit 1; done
 
 .PHONY: demo
 demo: kernel tools ## a real program's miss rate curve, drawn and proved

@@ -305,18 +305,28 @@ static void group_keep(struct taskcluster_group *g)
 		t->last = t->model.map;
 }
 
-static void group_find(struct taskcluster_group *g, struct taskcluster_thread **t,
-		       struct taskcluster_thread **rep, struct taskcluster_link *links, u32 *names)
+/* What finding clusters needs */
+struct tables {
+	struct taskcluster_thread **t;
+	struct taskcluster_node *nodes;
+	struct taskcluster_link *links;
+	u64 *ties;
+	u32 *names;
+};
+
+static void group_find(struct taskcluster_group *g, const struct tables *tables)
 {
+	struct taskcluster_thread **t = tables->t;
 	struct taskcluster_task *task;
 	u32 nr = 0, clusters, clustered;
 
 	list_for_each_entry(task, &g->threads, node)
 		t[nr++] = &task->model;
 	group_keep(g);
-	clusters = taskcluster_find(t, nr, group_total(g), TASKCLUSTER_THRESHOLD, rep);
-	taskcluster_last_name = taskcluster_name(t, nr, clusters, taskcluster_last_name, links,
-						 names);
+	clusters = taskcluster_find(t, nr, group_total(g), TASKCLUSTER_THRESHOLD, tables->nodes,
+				    tables->ties);
+	taskcluster_last_name = taskcluster_name(t, nr, clusters, taskcluster_last_name,
+						 tables->links, tables->names);
 	clustered = group_drop_single(g, t);
 	g->asker->rounds++;
 	g->found = true;
@@ -325,17 +335,24 @@ static void group_find(struct taskcluster_group *g, struct taskcluster_thread **
 
 static void group_cluster(struct taskcluster_group *g)
 {
-	struct taskcluster_thread **t = kvcalloc(2 * g->nr, sizeof(*t), GFP_KERNEL);
-	struct taskcluster_link *links = kvcalloc(g->nr, sizeof(*links), GFP_KERNEL);
-	u32 *names = kvcalloc(g->nr, sizeof(*names), GFP_KERNEL);
+	u32 most = taskcluster_most_nodes(g->nr);
+	struct tables tables = {
+		.t = kvcalloc(g->nr, sizeof(*tables.t), GFP_KERNEL),
+		.nodes = kvcalloc(most, sizeof(*tables.nodes), GFP_KERNEL),
+		.links = kvcalloc(g->nr, sizeof(*tables.links), GFP_KERNEL),
+		.ties = kvcalloc(most * most, sizeof(*tables.ties), GFP_KERNEL),
+		.names = kvcalloc(most, sizeof(*tables.names), GFP_KERNEL),
+	};
 
-	if (t && links && names)
-		group_find(g, t, t + g->nr, links, names);
+	if (tables.t && tables.nodes && tables.links && tables.ties && tables.names)
+		group_find(g, &tables);
 	else
 		this_cpu_inc(taskcluster_stats[TASKCLUSTER_NOMEM]);
-	kvfree(names);
-	kvfree(links);
-	kvfree(t);
+	kvfree(tables.names);
+	kvfree(tables.ties);
+	kvfree(tables.links);
+	kvfree(tables.nodes);
+	kvfree(tables.t);
 }
 
 static bool group_is_astray(const struct taskcluster_group *g)

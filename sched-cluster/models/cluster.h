@@ -15,7 +15,7 @@
 #define TASKCLUSTER_LINES	256U	/* counters of a shMap */
 #define TASKCLUSTER_WORDS	16U	/* pieces of a line, that are told apart */
 #define TASKCLUSTER_NOISE	3U	/* a smaller count is no sharing */
-#define TASKCLUSTER_THRESHOLD	100U	/* similarity of threads that share */
+#define TASKCLUSTER_THRESHOLD	30U	/* similarity of threads that share */
 
 /**
  * struct taskcluster_access - a thread takes a line from another chip
@@ -112,6 +112,29 @@ void taskcluster_share(struct taskcluster_sharing *s, const struct taskcluster_s
 enum taskcluster_kind taskcluster_kind(const struct taskcluster_sharing *s, bool locked);
 
 /**
+ * struct taskcluster_node - threads that belong together so far
+ * @count: their shMaps, added up
+ * @threads: number of them; 0: the node is part of another one
+ * @best: the node that it resembles most
+ * @score: how much
+ * @into: the node that it is part of, or itself
+ */
+struct taskcluster_node {
+	u32 count[TASKCLUSTER_LINES];
+	u32 threads, best, score, into;
+};
+
+/* There are at most as many nodes as this, for each has a line. */
+static inline u32 taskcluster_most_nodes(u32 nr)
+{
+	return nr < TASKCLUSTER_LINES ? nr : TASKCLUSTER_LINES;
+}
+
+/* cluster.c */
+u32 taskcluster_find(struct taskcluster_thread **t, u32 nr, u32 total, u32 threshold,
+		     struct taskcluster_node *nodes, u64 *ties);
+
+/**
  * struct taskcluster_link - threads that a cluster of this round has in common with one name
  * @found: number of the cluster
  * @name: name that the threads had
@@ -121,9 +144,7 @@ struct taskcluster_link {
 	u32 found, name, nr;
 };
 
-/* cluster.c */
-u32 taskcluster_find(struct taskcluster_thread **t, u32 nr, u32 total, u32 threshold,
-		     struct taskcluster_thread **rep);
+/* names.c */
 u32 taskcluster_name(struct taskcluster_thread **t, u32 nr, u32 clusters, u32 last,
 		     struct taskcluster_link *links, u32 *names);
 

@@ -16,7 +16,9 @@ static const char *const fuzz_claim = "clusters and places";
 
 struct state {
 	struct taskcluster_filter filter;
-	struct taskcluster_thread thread[MOST], *t[MOST], *rep[MOST];
+	struct taskcluster_thread thread[MOST], *t[MOST];
+	struct taskcluster_node nodes[MOST];
+	u64 ties[MOST * MOST];
 	struct taskcluster_link links[MOST];
 	u32 names[MOST], nr, total, last;
 	u32 count[MOST][1000];	/* by line; those that have an entry of the filter */
@@ -24,15 +26,23 @@ struct state {
 	s32 locked[1000];
 };
 
-/* Samples of few lines, so that there is sharing. A line is in the filter if it was noted once. */
+/* A line of few, so that there is sharing. With groups, three in four are of the thread's own. */
+static u32 draw_line(struct source *src, u32 groups, u32 who)
+{
+	if (!groups)
+		return draw(src, draw(src, 2) ? 1000 : 40);
+	return 12 * (draw(src, 4) ? who % groups : draw(src, groups)) + draw(src, 12);
+}
+
+/* A line is in the filter if it was noted once. */
 static void sample(struct source *src, struct state *s)
 {
-	u32 i, nr = draw(src, 3000), line, who;
+	u32 i, nr = draw(src, 3000), groups = draw(src, 9), line, who;
 	struct taskcluster_access a;
 
 	for (i = 0; i < nr; i++) {
-		line = draw(src, draw(src, 2) ? 1000 : 40);
 		who = draw(src, s->nr);
+		line = draw_line(src, groups, who);
 		a = (struct taskcluster_access){
 			.line = line, .word = (who + draw(src, 2)) % TASKCLUSTER_WORDS,
 			.locked = draw(src, 3) == line % 3,
@@ -86,52 +96,225 @@ static void check_lines(const struct state *s)
 	}
 }
 
-static u64 naive_similarity(const struct state *s, u32 a, u32 b)
-{
-	u64 sum = 0, x, y;
-	u32 line, i, takers;
+/* Clusters by the letter of cluster.c, without anything that is kept up to date on the way */
 
-	for (line = 0; line < 1000; line++) {
-		x = s->count[a][line];
-		y = s->count[b][line];
-		for (i = 0, takers = 0; i < s->nr; i++)
-			takers += s->count[i][line] > 2;
-		if (x > 2 && y > 2 && (takers <= 2 || 2 * takers <= s->total))
-			sum += (x > 255 ? 255 : x) * (y > 255 ? 255 : y);
+#define LINES	TASKCLUSTER_LINES
+
+typedef unsigned __int128 u128;
+
+struct naive {
+	u32 v[MOST][LINES];	/* counts of threads, those that tell something */
+	u32 sum[MOST][LINES];	/* of nodes */
+	u32 node[MOST];		/* of each thread, or ~0 */
+	u32 nodes;
+	bool tied;		/* two pairs are as alike, so another order would be right, too */
+};
+
+static u32 naive_root(u64 x)
+{
+	u32 root = 0, bit;
+
+	for (bit = 1U << 31; bit; bit >>= 1)
+		if ((u64)(root | bit) * (root | bit) <= x)
+			root |= bit;
+	return root;
+}
+
+static u64 naive_chance(const struct naive *n, u32 nr, u32 total)
+{
+	u64 all = 0, squares = 0, one;
+	u32 i, k;
+
+	for (i = 0; i < nr; i++) {
+		for (k = 0, one = 0; k < LINES; k++)
+			one += n->v[i][k];
+		all += one;
+		squares += one * one;
 	}
+	return all ? (u64)((u128)squares * ((u64)nr << 32) / all / (all * total)) : 0;
+}
+
+/* Pairs in @pairs by all and by the same thread, in standard errors beyond chance */
+static u32 naive_errors(const u64 *pairs, u64 chance)
+{
+	u64 expected = (u64)((u128)(pairs[0] * 16) * chance >> 32), root = naive_root(expected * 16);
+
+	if (pairs[1] * 16 <= expected + 16)
+		return 0;
+	return (pairs[1] * 16 - expected - 16) / (root ? root : 1);
+}
+
+static u32 naive_line(const struct naive *n, u32 nr, u32 total, u32 line, u64 chance, u64 *sum)
+{
+	u32 i, some = 0, often = 0, all = 0;
+	u64 pairs[2] = { };
+
+	for (i = 0; i < nr; i++) {
+		some += n->v[i][line] > 0;
+		often += n->v[i][line] > 2;
+		all += n->v[i][line];
+		pairs[1] += n->v[i][line] ? n->v[i][line] * (n->v[i][line] - 1) / 2 : 0;
+	}
+	pairs[0] = all ? (u64)all * (all - 1) / 2 : 0;
+	if (pairs[0] > 64) {
+		sum[0] += 64;
+		sum[1] += 64 * pairs[1] / pairs[0];
+	} else {
+		sum[0] += pairs[0];
+		sum[1] += pairs[1];
+	}
+	if (some < 2 || (often > 2 && 2 * often > total))
+		return 0;
+	if (some == 2 && often == 2)
+		return all < 16 ? 3 : 6;
+	if (pairs[1] * 3 < (u64)((u128)(pairs[0] * 4) * chance >> 32))
+		return 0;
+	return naive_errors(pairs, chance);
+}
+
+static void naive_clean(struct naive *n, u32 nr, u32 total)
+{
+	u64 chance = naive_chance(n, nr, total), sum[2] = { };
+	u32 line, i, errors[LINES];
+
+	for (line = 0; line < LINES; line++)
+		errors[line] = naive_line(n, nr, total, line, chance, sum);
+	for (line = 0; line < LINES; line++)
+		for (i = 0; i < nr; i++)
+			if (errors[line] < (naive_errors(sum, chance) < 6 ? 6 : 3))
+				n->v[i][line] = 0;
+}
+
+static u64 naive_product(const u32 *a, const u32 *b)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < LINES; i++)
+		sum += (u64)a[i] * b[i];
 	return sum;
 }
 
-/* Threads in the order of their samples, each compared with the representatives. */
+/* The square of the cosine in parts of 2^16 */
+static u32 naive_score(const u32 *a, const u32 *b)
+{
+	u64 tie = naive_product(a, b), score;
+
+	if (tie <= TASKCLUSTER_THRESHOLD)
+		return 0;
+	score = (u128)(u64)((u128)tie * tie * 256 / naive_product(a, a)) * 256 / naive_product(b, b);
+	return score < 256 ? 0 : score;
+}
+
+static void naive_add(struct naive *n, u32 node, const u32 *v)
+{
+	u32 i;
+
+	for (i = 0; i < LINES; i++)
+		n->sum[node][i] += v[i];
+}
+
+static void naive_begin(struct naive *n, u32 nr)
+{
+	u32 of[LINES], i, k, hot;
+
+	memset(of, 0xff, sizeof(of));
+	for (i = 0; i < nr; i++) {
+		n->node[i] = ~0U;
+		for (k = 0, hot = 0; k < LINES; k++)
+			hot = n->v[i][k] > n->v[i][hot] ? k : hot;
+		if (!n->v[i][hot])
+			continue;
+		if (of[hot] == ~0U)
+			of[hot] = n->nodes++;
+		else if (!naive_score(n->v[i], n->sum[of[hot]]))
+			continue;
+		n->node[i] = of[hot];
+		naive_add(n, of[hot], n->v[i]);
+	}
+}
+
+/* Return whether two nodes were alike, and are one now. */
+static bool naive_merge(struct naive *n, u32 nr)
+{
+	u32 a, b, i, score, most = 0, best_a = 0, best_b = 0;
+
+	for (a = 0; a < n->nodes; a++)
+		for (b = 0; b < n->nodes; b++) {
+			score = a == b ? 0 : naive_score(n->sum[a], n->sum[b]);
+			n->tied |= score && score == most && (a != best_b || b != best_a);
+			if (score <= most)
+				continue;
+			most = score;
+			best_a = a;
+			best_b = b;
+		}
+	if (!most)
+		return false;
+	naive_add(n, best_a, n->sum[best_b]);
+	memset(n->sum[best_b], 0, sizeof(n->sum[best_b]));
+	for (i = 0; i < nr; i++)
+		n->node[i] = n->node[i] == best_b ? best_a : n->node[i];
+	return true;
+}
+
+static u64 naive_join_score(const struct naive *n, u32 thread, u32 node)
+{
+	u32 others[LINES], i, own = 0, common = 0;
+	u64 tie;
+
+	for (i = 0; i < LINES; i++) {
+		others[i] = n->sum[node][i] - (n->node[thread] == node ? n->v[thread][i] : 0);
+		own += n->v[thread][i];
+		common += others[i] > 2 ? n->v[thread][i] : 0;
+	}
+	tie = naive_product(n->v[thread], others);
+	if (tie <= TASKCLUSTER_THRESHOLD || common * 8 < own)
+		return 0;
+	return (u128)tie * tie * 256 / naive_product(n->sum[node], n->sum[node]);
+}
+
+static u32 naive_join(const struct naive *n, u32 thread)
+{
+	u32 node, best = n->node[thread];
+	u64 most = 0, score;
+
+	for (node = 0; node < n->nodes; node++) {
+		score = naive_join_score(n, thread, node);
+		if (score > most) {
+			most = score;
+			best = node;
+		}
+	}
+	return best;
+}
+
+/* A thread may go to a node from which all others have gone. */
 static void check_found(const struct state *s, const u32 *found, u32 clusters)
 {
-	u32 order[MOST], rep[MOST], i, k, c, n = 0, members, best;
-	u64 most;
+	static struct naive n;
+	u32 i, k, node[MOST], members;
 
-	for (i = 0; i < s->nr; i++) {
-		for (k = i; k && s->thread[order[k - 1]].noted < s->thread[i].noted; k--)
-			order[k] = order[k - 1];
-		order[k] = i;
-	}
-	for (i = 0; i < s->nr; i++) {
-		for (c = 0; c < n; c++)
-			if (naive_similarity(s, order[i], rep[c]) > TASKCLUSTER_THRESHOLD)
-				break;
-		if (c == n && naive_similarity(s, order[i], order[i]) > TASKCLUSTER_THRESHOLD)
-			rep[n++] = order[i];
-	}
-	CHECK(n == clusters);
-	for (i = 0; i < s->nr; i++) {
-		most = TASKCLUSTER_THRESHOLD;
-		best = 0;
-		for (c = 0; c < n; c++)
-			if (rep[c] == i || naive_similarity(s, i, rep[c]) > most) {
-				most = rep[c] == i ? ~0ULL : naive_similarity(s, i, rep[c]);
-				best = c + 1;
+	memset(&n, 0, sizeof(n));
+	for (i = 0; i < s->nr; i++)
+		for (k = 0; k < LINES; k++)
+			if (s->filter.line[k]) {
+				n.v[i][k] = s->count[i][s->filter.line[k] - 1];
+				n.v[i][k] = n.v[i][k] > 255 ? 255 : n.v[i][k];
 			}
+	naive_clean(&n, s->nr, s->total);
+	naive_begin(&n, s->nr);
+	CHECK(clusters == n.nodes);
+	while (naive_merge(&n, s->nr))
+		;
+	for (i = 0; i < s->nr; i++)
+		node[i] = naive_join(&n, i);
+	for (i = 0; i < s->nr; i++) {
+		for (k = 0, members = 0; k < s->nr; k++)
+			members += node[k] == node[i];
+		CHECK(n.tied || found[i] == (node[i] != ~0U && members > 1 ? node[i] + 1 : 0));
 		for (k = 0, members = 0; k < s->nr; k++)
 			members += found[k] == found[i];
-		CHECK(found[i] == best || (!found[i] && rep[best - 1] == i));
 		CHECK(!found[i] || members > 1);
 	}
 }
@@ -168,7 +351,8 @@ static void one_cluster_round(struct source *src, struct state *s)
 	}
 	sample(src, s);
 	check_lines(s);
-	clusters = taskcluster_find(s->t, s->nr, s->total, TASKCLUSTER_THRESHOLD, s->rep);
+	clusters = taskcluster_find(s->t, s->nr, s->total, TASKCLUSTER_THRESHOLD, s->nodes,
+				    s->ties);
 	for (i = 0; i < s->nr; i++)
 		found[i] = s->thread[i].found;
 	check_found(s, found, clusters);

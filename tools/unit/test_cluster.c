@@ -8,7 +8,9 @@
 
 struct fixture {
 	struct taskcluster_filter filter;
-	struct taskcluster_thread thread[THREADS], *t[THREADS], *rep[THREADS];
+	struct taskcluster_thread thread[THREADS], *t[THREADS];
+	struct taskcluster_node nodes[THREADS];
+	u64 ties[THREADS * THREADS];
 	struct taskcluster_link links[THREADS];
 	u32 names[THREADS], nr, last;
 };
@@ -31,15 +33,30 @@ static void take(struct fixture *f, u32 thread, u64 line, u32 times)
 		taskcluster_shmap_note(&f->filter, &f->thread[thread], &a);
 }
 
-/* Find and name, as a round does. @total: threads of the group */
+/* How many clusters have threads? */
+static u32 clusters_of(const struct fixture *f, u32 most)
+{
+	u32 i, seen = 0;
+
+	assert_true(most <= THREADS);
+	for (i = 0; i < f->nr; i++) {
+		assert_true(f->thread[i].found <= most);
+		if (f->thread[i].found)
+			seen |= 1U << f->thread[i].found;
+	}
+	return __builtin_popcount(seen);
+}
+
+/* Find and name, as a round does. @total: threads of the group. Return the number of clusters. */
 static u32 round_of(struct fixture *f, u32 total)
 {
-	u32 i, clusters = taskcluster_find(f->t, f->nr, total, TASKCLUSTER_THRESHOLD, f->rep);
+	u32 i, clusters = taskcluster_find(f->t, f->nr, total, TASKCLUSTER_THRESHOLD, f->nodes,
+					   f->ties);
 
 	f->last = taskcluster_name(f->t, f->nr, clusters, f->last, f->links, f->names);
 	for (i = 0; i < f->nr; i++)
 		f->t[i] = &f->thread[i];
-	return clusters;
+	return clusters_of(f, clusters);
 }
 
 static void next_round(struct fixture *f)
@@ -194,22 +211,22 @@ static void test_global(void **state)
 static void test_threshold(void **state)
 {
 	static struct fixture f;
+	u32 line;
 
+	/* others share so much that few samples are believed, too */
 	start(&f, 4);
-	take(&f, 0, 1, 10);
-	take(&f, 1, 1, 10);	/* 100, not more than the threshold */
-	assert_same(round_of(&f, 4), 0);
+	for (line = 2; line < 6; line++) {
+		take(&f, 2, line, 20);
+		take(&f, 3, line, 20);
+	}
+	take(&f, 0, 1, 5);
+	take(&f, 1, 1, 6);	/* 30, not more than the threshold */
+	assert_same(round_of(&f, 8), 1);
+	assert_same(f.thread[0].found, 0);
 	take(&f, 0, 1, 1);
 	take(&f, 1, 1, 1);
-	assert_same(round_of(&f, 4), 1);
+	assert_same(round_of(&f, 8), 2);
 	assert_true(f.thread[0].name && f.thread[0].name == f.thread[1].name);
-	assert_same(f.thread[2].name, 0);
-
-	start(&f, 4);
-	take(&f, 0, 1, 20);
-	take(&f, 1, 1, 5);	/* a representative, and 100 again */
-	round_of(&f, 4);
-	assert_same(f.thread[1].name, 0);
 	(void)state;
 }
 
@@ -325,6 +342,28 @@ static void test_names_split(void **state)
 		assert_same(f.thread[i].name, name);
 	assert_same(f.thread[0].name, 2);
 	assert_same(f.thread[1].name, 2);
+	(void)state;
+}
+
+/* A name that more threads had than any other one lasts, whoever comes first. */
+static void test_names_most(void **state)
+{
+	static const u32 line[] = { 1, 2, 3, 2, 1, 3 };
+	static struct fixture f;
+	u32 i, name;
+
+	start(&f, 6);
+	for (i = 0; i < 6; i++)
+		take(&f, i, line[i], 50);
+	assert_same(round_of(&f, 16), 3);
+	name = f.thread[1].name;
+	assert_true(f.thread[0].name != name && f.thread[2].name != name);
+	next_round(&f);
+	for (i = 0; i < 4; i++)
+		take(&f, i, 1, 50);
+	assert_same(round_of(&f, 16), 1);
+	for (i = 0; i < 4; i++)
+		assert_same(f.thread[i].name, name);
 	(void)state;
 }
 
@@ -497,6 +536,7 @@ int main(void)
 		cmocka_unit_test(test_names_last),
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_names_split),
+		cmocka_unit_test(test_names_most),
 		cmocka_unit_test(test_place_spread),
 		cmocka_unit_test(test_place_settled),
 		cmocka_unit_test(test_place_largest_first),
