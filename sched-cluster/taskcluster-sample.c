@@ -342,6 +342,11 @@ void taskcluster_unwatch(void)
 	taskcluster_visit_sources(source_end);
 }
 
+static bool source_counts(int cpu, void *unused)
+{
+	return per_cpu(taskcluster_sources, cpu).event[0];
+}
+
 /* On the CPU of the events: one interrupt reads all of them, and all CPUs at the same time. */
 static void source_read(void *unused)
 {
@@ -388,7 +393,7 @@ u64 taskcluster_rate(void)
 
 	lockdep_assert_held(&taskcluster_mutex);
 	last = now;
-	on_each_cpu(source_read, NULL, true);
+	on_each_cpu_cond(source_counts, source_read, NULL, true);
 	for_each_online_cpu(cpu) {
 		source = per_cpu_ptr(&taskcluster_sources, cpu);
 		source->rate = source_rate(source, ns);

@@ -178,7 +178,7 @@ static unsigned int taskcluster_ms(void)
 	return READ_ONCE(taskcluster_config.round_ms) * taskcluster_parts / TASKCLUSTER_PARTS;
 }
 
-/* Off, a round is for removed cgroups only, and there is none when there is no cgroup. */
+/* Off, a round is for removed cgroups only. Who asks lets a round begin at once. */
 static void taskcluster_round(struct work_struct *work)
 {
 	bool asked, more;
@@ -189,7 +189,7 @@ static void taskcluster_round(struct work_struct *work)
 	more = taskcluster_update_groups(taskcluster_period, taskcluster_parts);
 	taskcluster_place_all();
 	taskcluster_watch_next(asked, more);
-	if (taskcluster_enabled || asked)
+	if (asked)
 		queue_delayed_work(system_unbound_wq, &taskcluster_work,
 				   msecs_to_jiffies(taskcluster_ms()));
 	mutex_unlock(&taskcluster_mutex);
