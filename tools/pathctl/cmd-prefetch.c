@@ -291,6 +291,16 @@ static void print_state(FILE *out, const struct frame *frame)
 	free(name);
 }
 
+/* A program whose prefetching rests has no mappings here. */
+static void print_rests(FILE *out, const struct row *row)
+{
+	uint64_t rested = counter(row, "rested");
+
+	if (rested)
+		fprintf(out, "given up for a time, since it did not pay: %llu time%s\n",
+			(unsigned long long)rested, rested == 1 ? "" : "s");
+}
+
 static void print_frame(FILE *out, const char *head, const void *what)
 {
 	const struct frame *frame = what;
@@ -299,6 +309,7 @@ static void print_frame(FILE *out, const char *head, const void *what)
 	print_state(out, frame);
 	if (!frame->row_count)
 		return;
+	print_rests(out, &frame->rows[0]);
 	fprintf(out, "%s%-6s %7s %9s %7s %7s %8s %10s %8s %8s  %s\n", head, "MODE", "HIDDEN",
 		"PRECISION", "LATE", "UNUSED", "ONDEMAND", "BY SPACE", "BY PPG", "HIT", "CGROUP");
 	for (i = 0; i < frame->row_count; i++)
