@@ -32,7 +32,6 @@ static u64 vpmu_data_source(const struct vpmu_record *r)
 	u64 snoop = r->flags & VPMU_RECORD_MODIFIED ? PERF_MEM_SNOOP_HITM :
 		    r->source == VPMU_REMOTE_L2 || r->source == VPMU_REMOTE_L3 ?
 		    PERF_MEM_SNOOP_HIT : PERF_MEM_SNOOP_NONE;
-
 	u64 lock = r->flags & VPMU_RECORD_LOCKED ? PERF_MEM_LOCK_LOCKED : 0;
 
 	if (!r->addr)

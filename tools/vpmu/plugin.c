@@ -284,8 +284,8 @@ static uint64_t physical(qemu_plugin_meminfo_t info, uint64_t vaddr)
 }
 
 /*
- * What an access is told of its instruction: the address, of which bits 62 and 63 are the same. They
- * differ if it locks the line. So the way of most accesses, which hit, has nothing more to do.
+ * What an access is told of its instruction: the address, of which bits 62 and 63 are the same.
+ * They differ if it locks the line. So the way of most accesses, which hit, has nothing more to do.
  */
 #define LOCKED_BIT	(1ULL << 62)
 
@@ -643,7 +643,8 @@ static void describe(struct vpmu_insn *insn, uint64_t ip, const uint8_t *bytes)
 	decode(bytes, &d);
 	add_costs(&alone, bytes);
 	*insn = (struct vpmu_insn){
-		.tag = tag_of(ip, bytes), .reads = d.reads, .writes = d.writes, .addr = d.addr, .move = d.move,
+		.tag = tag_of(ip, bytes), .reads = d.reads, .writes = d.writes, .addr = d.addr,
+		.move = d.move,
 		.cycles = 1 + alone.iu + alone.fpu,
 		.unit = d.branch ? OOO_BU : d.vector ? OOO_FPU : OOO_IU,
 	};
