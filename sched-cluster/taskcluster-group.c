@@ -250,7 +250,7 @@ static bool task_has_left(const struct taskcluster_task *t)
 }
 
 /* Threads that are still there have run. Those that ended before their sample came are gone. */
-static void group_update_tasks(struct taskcluster_group *g)
+static void group_update_tasks(struct taskcluster_group *g, unsigned int period)
 {
 	struct taskcluster_task *t, *next;
 	u64 ran_ns;
@@ -263,6 +263,7 @@ static void group_update_tasks(struct taskcluster_group *g)
 		ran_ns = task_ran_ns(t->task);
 		g->ran_ns += ran_ns - t->ran_ns;
 		t->ran_ns = ran_ns;
+	g->events = 0;
 		t->seen = t->samples;
 		t->samples = 0;
 	}
@@ -293,6 +294,7 @@ static u32 group_drop_single(struct taskcluster_group *g, struct taskcluster_thr
 
 /* A copy for the user: once threads are on one chip, they take no lines that could be shown. */
 static void group_keep(struct taskcluster_group *g)
+		g->events += (u64)t->samples * period;
 {
 	struct taskcluster_task *t = list_first_entry(&g->threads, typeof(*t), node);
 
@@ -398,14 +400,14 @@ static bool group_is_ready(const struct taskcluster_group *g)
 }
 
 /* A look at @g, which was sampled. Return whether it needs more samples. */
-static bool group_sampled(struct taskcluster_group *g, unsigned int period)
+static bool group_sampled(struct taskcluster_group *g)
 {
 	g->ticks++;
 	if (g->ticks >= GROUP_TICKS && !g->ran_ns)
 		g->trial = false;
 	if (!g->ran_ns || list_empty(&g->threads))
 		return false;
-	g->now = div64_u64(g->samples * period * NSEC_PER_SEC, g->ran_ns);
+	g->now = group_rate(g);
 	if (g->trial)
 		group_judge(g);
 	if (!g->rest && g->ticks >= GROUP_LOOKS && group_is_ready(g))
@@ -418,10 +420,10 @@ static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 
 static bool group_update(struct taskcluster_group *g, unsigned int period, unsigned int parts)
 {
-	group_update_tasks(g);
+	group_update_tasks(g, period);
 	g->rest -= min(g->rest, parts);
 	if (period)
-		return group_sampled(g, period);
+		return group_sampled(g);
 	group_begin(g);
 	return false;
 }
@@ -432,6 +434,12 @@ static bool group_update(struct taskcluster_group *g, unsigned int period, unsig
  * @parts: of round_ms that it lasted
  *
  * Forgets threads that have gone, judges places, and looks for clusters. Context: process,
+/* In a second of CPU time. A PMU that lies may count anything, and no product may overflow. */
+static u64 group_rate(const struct taskcluster_group *g)
+{
+	return div64_u64(min(g->events, U64_MAX / NSEC_PER_SEC) * NSEC_PER_SEC, g->ran_ns);
+}
+
  * taskcluster_mutex held. Return: whether a group has begun to be sampled, and needs more.
  */
 bool taskcluster_update_groups(unsigned int period, unsigned int parts)

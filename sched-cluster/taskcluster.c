@@ -86,19 +86,21 @@ static bool taskcluster_may_watch(bool asked)
 #define PAUSE_LEAST	4U	/* rounds */
 #define PAUSE_MOST	64U
 #define ROUND_SAMPLES	1024U	/* of the CPU that counts most */
+#define TRIAL_SAMPLES	256U	/* the same, to see whether there are an eighth fewer lines */
 
 static unsigned int taskcluster_period;	/* of the samples of this round; 0: none are taken */
 static unsigned int taskcluster_parts = TASKCLUSTER_PARTS;	/* that this round lasts */
 static unsigned int taskcluster_pause;	/* parts without samples that are still to come */
 static unsigned int taskcluster_paused;	/* those that have passed */
 static unsigned int taskcluster_vain;	/* times in a row that samples changed nothing */
+static bool taskcluster_trying;	/* the period is that of a trial */
 
 /* A period that gives enough samples in a round, and not many more */
-static unsigned int taskcluster_choose_period(u64 rate)
+static unsigned int taskcluster_choose_period(u64 rate, unsigned int samples)
 {
 	u64 events = div_u64(rate * READ_ONCE(taskcluster_config.round_ms), MSEC_PER_SEC);
 
-	return clamp_t(u64, div_u64(events, ROUND_SAMPLES), TASKCLUSTER_PERIOD_LEAST,
+	return clamp_t(u64, div_u64(events, samples), TASKCLUSTER_PERIOD_LEAST,
 		       READ_ONCE(taskcluster_config.period));
 }
 
@@ -125,9 +127,13 @@ static void taskcluster_go_on_pausing(void)
 /* The period of the next round. @more: samples of this one are not enough */
 static unsigned int taskcluster_next_period(u64 rate, bool more)
 {
-	if (taskcluster_on_trial()) {
+	bool trying = taskcluster_trying;
+
+	taskcluster_trying = taskcluster_on_trial();
+	if (taskcluster_trying) {
 		taskcluster_vain = 0;
-		return taskcluster_period ?: taskcluster_choose_period(rate);
+		return trying ? taskcluster_period :
+				taskcluster_choose_period(rate, TRIAL_SAMPLES);
 	}
 	if (rate < READ_ONCE(taskcluster_config.arm_rate)) {
 		taskcluster_pause = 0;
@@ -140,7 +146,7 @@ static unsigned int taskcluster_next_period(u64 rate, bool more)
 		taskcluster_begin_pause();
 	else
 		taskcluster_go_on_pausing();
-	return taskcluster_pause ? 0 : taskcluster_choose_period(rate);
+	return taskcluster_pause ? 0 : taskcluster_choose_period(rate, ROUND_SAMPLES);
 }
 
 static void taskcluster_end(void)

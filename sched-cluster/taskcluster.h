@@ -131,6 +131,7 @@ struct taskcluster_asker {
  * @last: the same when clusters were last looked for, for the user; NULL: they never were
  * @samples: since the filter was reset
  * @ran_ns: CPU time of @threads in this time
+ * @events: that they stand for
  * @ticks: looks in this time
  * @before: remote accesses in a second of CPU time when the threads were placed
  * @now: and in the last round
@@ -147,7 +148,7 @@ struct taskcluster_group {
 	struct list_head threads;
 	unsigned int nr;
 	struct taskcluster_filter filter, *last;
-	u64 samples, ran_ns;
+	u64 samples, events, ran_ns;
 	unsigned int ticks;
 	u64 before, now;
 	bool found, trial;
