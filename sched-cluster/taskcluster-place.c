@@ -69,6 +69,17 @@ static bool cpu_is_free(int cpu)
 	return available_idle_cpu(cpu) || !cpu_running(cpu_rq(cpu));
 }
 
+/* Siblings share what a core has: two tasks are slower on one core than on two. */
+static bool core_is_free(int cpu)
+{
+	int sibling;
+
+	for_each_cpu(sibling, topology_sibling_cpumask(cpu))
+		if (!cpu_is_free(sibling))
+			return false;
+	return true;
+}
+
 static struct chip_load chip_load_of(const struct cpumask *span)
 {
 	struct chip_load load = { };
@@ -121,26 +132,34 @@ static bool chip_is_full(const struct task_struct *p, int home, const struct cpu
 	return false;
 }
 
+/* How much speaks against @cpu: least an idle one of an idle core, then any idle one */
+static unsigned int cpu_pick_cost(int cpu)
+{
+	if (!cpu_is_free(cpu))
+		return 1 + cpu_running(cpu_rq(cpu));
+	return core_is_free(cpu) ? 0 : 1;
+}
+
 /* An idle CPU that @p may use, or else the one with the least to do, or -1. @prev goes first. */
 static int chip_pick(struct task_struct *p, const struct cpumask *span, int prev, bool *idle)
 {
-	unsigned int least = UINT_MAX, running;
+	unsigned int least = UINT_MAX, cost;
 	int cpu, best = -1;
 
-	*idle = true;
-	if (cpumask_test_cpu(prev, span) && cpumask_test_cpu(prev, p->cpus_ptr) &&
-	    cpu_is_free(prev))
-		return prev;
-	for_each_cpu_and(cpu, span, p->cpus_ptr) {
-		if (cpu_is_free(cpu))
-			return cpu;
-		running = cpu_running(cpu_rq(cpu));
-		if (running < least || (running == least && cpu == prev)) {
-			least = running;
+	if (!cpumask_test_cpu(prev, p->cpus_ptr))
+		prev = -1;
+	for_each_cpu_wrap(cpu, span, max(prev, 0)) {
+		if (!cpumask_test_cpu(cpu, p->cpus_ptr))
+			continue;
+		cost = cpu_pick_cost(cpu);
+		if (cost < least) {
+			least = cost;
 			best = cpu;
 		}
+		if (!cost)
+			break;
 	}
-	*idle = false;
+	*idle = least <= 1;
 	return best;
 }
 
