@@ -27,7 +27,8 @@
 #define GROUP_TICKS	64U	/* looks after which too few samples are dropped */
 #define GROUP_REST	4U	/* rounds after the first trial in vain; then twice as many */
 #define GROUP_REST_SHIFT	6U
-#define GROUP_TRIES	3U	/* more rounds of a trial in which threads could not be moved */
+#define GROUP_TRIES	3U	/* more rounds of a trial that says nothing */
+#define GROUP_EXPECTED	128U	/* samples as before: a trial that would have fewer says nothing */
 
 static DEFINE_XARRAY(taskcluster_askers);	/* by id of the cgroup */
 static LIST_HEAD(taskcluster_asker_list);	/* the same, to go over */
@@ -367,13 +368,25 @@ static bool group_is_astray(const struct taskcluster_group *g)
 	return false;
 }
 
-/* Was it of use to place the threads? An eighth less is the least that counts. */
-static void group_judge(struct taskcluster_group *g)
+/* Threads that sleep take no lines, wherever they are. */
+static bool group_has_run(const struct taskcluster_group *g, unsigned int period)
+{
+	u64 ms = div_u64(g->ran_ns, NSEC_PER_MSEC);
+
+	return min(g->before, U32_MAX) * min(ms, U32_MAX) >=
+	       (u64)GROUP_EXPECTED * period * MSEC_PER_SEC;
+}
+
+/*
+ * Was it of use to place the threads? An eighth less is the least that counts. A trial that says
+ * nothing, or in which their chip was full for a moment, goes on.
+ */
+static void group_judge(struct taskcluster_group *g, unsigned int period)
 {
 	bool helps = g->now <= g->before - g->before / 8;
 
-	/* its chip may have been full for a moment */
-	if (!helps && g->tries < GROUP_TRIES && group_is_astray(g)) {
+	if (!group_has_run(g, period) ||
+	    (!helps && g->tries < GROUP_TRIES && group_is_astray(g))) {
 		g->tries++;
 		return;
 	}
@@ -400,7 +413,7 @@ static bool group_is_ready(const struct taskcluster_group *g)
 }
 
 /* A look at @g, which was sampled. Return whether it needs more samples. */
-static bool group_sampled(struct taskcluster_group *g)
+static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 {
 	g->ticks++;
 	if (g->ticks >= GROUP_TICKS && !g->ran_ns)
@@ -409,7 +422,7 @@ static bool group_sampled(struct taskcluster_group *g)
 		return false;
 	g->now = group_rate(g);
 	if (g->trial)
-		group_judge(g);
+		group_judge(g, period);
 	if (!g->rest && g->ticks >= GROUP_LOOKS && group_is_ready(g))
 		group_cluster(g);
 	else if (!g->rest && g->ticks < GROUP_TICKS)
@@ -423,7 +436,7 @@ static bool group_update(struct taskcluster_group *g, unsigned int period, unsig
 	group_update_tasks(g, period);
 	g->rest -= min(g->rest, parts);
 	if (period)
-		return group_sampled(g);
+		return group_sampled(g, period);
 	group_begin(g);
 	return false;
 }
@@ -460,7 +473,10 @@ bool taskcluster_update_groups(unsigned int period, unsigned int parts)
 	return more;
 }
 
-/* Must samples tell whether places help? Under taskcluster_mutex. */
+/*
+ * Must samples tell whether places help? Threads that hardly run are judged when they are sampled
+ * next. Under taskcluster_mutex.
+ */
 bool taskcluster_on_trial(void)
 {
 	struct taskcluster_asker *asker;
@@ -469,7 +485,7 @@ bool taskcluster_on_trial(void)
 	lockdep_assert_held(&taskcluster_mutex);
 	list_for_each_entry(asker, &taskcluster_asker_list, node)
 		list_for_each_entry(g, &asker->groups, node)
-			if (g->trial)
+			if (g->trial && g->tries <= GROUP_TRIES)
 				return true;
 	return false;
 }

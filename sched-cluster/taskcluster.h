@@ -137,7 +137,7 @@ struct taskcluster_asker {
  * @now: and in the last round
  * @found: clusters were looked for in this round
  * @trial: placed; the next round tells whether it helps
- * @tries: rounds of the trial in which a thread could not be moved
+ * @tries: rounds of the trial that said nothing
  * @rest: parts of a round to leave the group alone
  * @failures: trials in a row that did not help
  */
