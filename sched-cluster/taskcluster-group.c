@@ -42,6 +42,20 @@ unsigned int taskcluster_nr_tasks(void)
 	return taskcluster_known;
 }
 
+/* A name that no cluster has. Under taskcluster_mutex. */
+u32 taskcluster_new_name(void)
+{
+	lockdep_assert_held(&taskcluster_mutex);
+	taskcluster_last_name = max(taskcluster_last_name + 1, 1U);
+	return taskcluster_last_name;
+}
+
+/* The name of the group that a program has put it in, or of its cluster; 0: it is in none */
+u32 taskcluster_name_of(const struct taskcluster_task *t)
+{
+	return READ_ONCE(t->task->taskcluster_hint) ?: t->model.name;
+}
+
 /* Tasks */
 
 static void task_forget(struct taskcluster_task *t)
@@ -144,9 +158,8 @@ static bool asker_has_room(const struct taskcluster_asker *asker)
 	return false;
 }
 
-/* Its CPU time counts from its first sample on. */
-static struct taskcluster_task *task_add(struct task_struct *task,
-					 const struct taskcluster_sample *s)
+/* @ran_ns: CPU time from which on it counts */
+static struct taskcluster_task *task_add(struct task_struct *task, u64 ran_ns)
 {
 	struct taskcluster_asker *asker = taskcluster_asker_of(task);
 	struct taskcluster_group *g;
@@ -161,7 +174,7 @@ static struct taskcluster_task *task_add(struct task_struct *task,
 	t->group = g;
 	t->task = get_task_struct(task);
 	t->pid = task->pid;
-	t->ran_ns = s->ran_ns;
+	t->ran_ns = ran_ns;
 	t->home = -1;
 	hash_add(taskcluster_tasks, &t->hash, t->pid);
 	list_add_tail(&t->node, &g->threads);
@@ -171,14 +184,26 @@ static struct taskcluster_task *task_add(struct task_struct *task,
 	return t;
 }
 
-static struct taskcluster_task *task_find(const struct taskcluster_sample *s)
+static struct taskcluster_task *task_find(pid_t pid, u64 start)
 {
 	struct taskcluster_task *t;
 
-	hash_for_each_possible(taskcluster_tasks, t, hash, s->pid)
-		if (t->pid == s->pid && t->task->start_time == s->start)
+	hash_for_each_possible(taskcluster_tasks, t, hash, pid)
+		if (t->pid == pid && t->task->start_time == start)
 			return t;
 	return NULL;
+}
+
+/* Has @task been met? Under taskcluster_mutex. */
+bool taskcluster_is_known(const struct task_struct *task)
+{
+	return task_find(task->pid, task->start_time);
+}
+
+/* Get to know a task that is not known. Under taskcluster_mutex. Return whether it is, now. */
+bool taskcluster_meet(struct task_struct *task)
+{
+	return task_add(task, task_ran_ns(task));
 }
 
 /* The thread that a sample is of. It may have ended, and its pid may be another one's by now. */
@@ -196,7 +221,7 @@ static struct taskcluster_task *task_meet(const struct taskcluster_sample *s)
 	rcu_read_unlock();
 	if (!task)
 		return NULL;
-	t = task_add(task, s);
+	t = task_add(task, s->ran_ns);
 	put_task_struct(task);
 	return t;
 }
@@ -210,7 +235,7 @@ static struct taskcluster_task *task_meet(const struct taskcluster_sample *s)
  */
 void taskcluster_note(const struct taskcluster_sample *s)
 {
-	struct taskcluster_task *t = task_find(s) ?: task_meet(s);
+	struct taskcluster_task *t = task_find(s->pid, s->start) ?: task_meet(s);
 	struct taskcluster_access access = {
 		.addr = s->addr, .code = s->code, .by = s->pid, .locked = s->locked,
 		.word = s->addr % L1_CACHE_BYTES / (L1_CACHE_BYTES / TASKCLUSTER_WORDS),
@@ -239,6 +264,7 @@ static void group_begin(struct taskcluster_group *g)
 	list_for_each_entry(t, &g->threads, node)
 		taskcluster_shmap_reset(&t->model);
 	g->samples = 0;
+	g->events = 0;
 	g->ran_ns = 0;
 	g->ticks = 0;
 }
@@ -258,35 +284,45 @@ static void group_update_tasks(struct taskcluster_group *g, unsigned int period)
 
 	list_for_each_entry_safe(t, next, &g->threads, node) {
 		if (task_has_left(t)) {
+			/* who was named is met again where it is now */
+			if (READ_ONCE(t->task->taskcluster_hint) &&
+			    !(READ_ONCE(t->task->flags) & PF_EXITING))
+				taskcluster_hints_changed();
 			task_forget(t);
 			continue;
 		}
+		if (READ_ONCE(t->task->taskcluster_hint))
+			t->model.name = 0;
 		ran_ns = task_ran_ns(t->task);
 		g->ran_ns += ran_ns - t->ran_ns;
 		t->ran_ns = ran_ns;
-	g->events = 0;
+		g->events += (u64)t->samples * period;
 		t->seen = t->samples;
 		t->samples = 0;
 	}
 }
 
-/* How many threads could share: those of which nothing was seen count, too. */
-static u32 group_total(const struct taskcluster_group *g)
+/*
+ * How many threads could share with @nr of the group, which are in no group that was named: those
+ * of which nothing was seen count, too.
+ */
+static u32 group_total(const struct taskcluster_group *g, u32 nr)
 {
 	const struct taskcluster_task *t = list_first_entry(&g->threads, typeof(*t), node);
+	u32 all = g->tgid ? max_t(u32, g->nr, get_nr_threads(t->task)) : g->nr;
 
-	return g->tgid ? max_t(u32, g->nr, get_nr_threads(t->task)) : g->nr;
+	return all - (g->nr - nr);
 }
 
 /* Names of clusters with one thread are of no use. Returns the number of threads in others. */
-static u32 group_drop_single(struct taskcluster_group *g, struct taskcluster_thread **t)
+static u32 names_drop_single(struct taskcluster_thread **t, u32 nr)
 {
-	u32 i, k, nr, clustered = 0;
+	u32 i, k, same, clustered = 0;
 
-	for (i = 0; i < g->nr; i++) {
-		for (k = 0, nr = 0; k < g->nr && nr < 2; k++)
-			nr += t[k]->name == t[i]->name;
-		if (nr < 2)
+	for (i = 0; i < nr; i++) {
+		for (k = 0, same = 0; k < nr && same < 2; k++)
+			same += t[k]->name == t[i]->name;
+		if (same < 2)
 			t[i]->name = 0;
 		clustered += t[i]->name > 0;
 	}
@@ -295,7 +331,6 @@ static u32 group_drop_single(struct taskcluster_group *g, struct taskcluster_thr
 
 /* A copy for the user: once threads are on one chip, they take no lines that could be shown. */
 static void group_keep(struct taskcluster_group *g)
-		g->events += (u64)t->samples * period;
 {
 	struct taskcluster_task *t = list_first_entry(&g->threads, typeof(*t), node);
 
@@ -324,13 +359,14 @@ static void group_find(struct taskcluster_group *g, const struct tables *tables)
 	u32 nr = 0, clusters, clustered;
 
 	list_for_each_entry(task, &g->threads, node)
-		t[nr++] = &task->model;
+		if (!READ_ONCE(task->task->taskcluster_hint))
+			t[nr++] = &task->model;
 	group_keep(g);
-	clusters = taskcluster_find(t, nr, group_total(g), TASKCLUSTER_THRESHOLD, tables->nodes,
-				    tables->ties);
+	clusters = taskcluster_find(t, nr, group_total(g, nr), TASKCLUSTER_THRESHOLD,
+				    tables->nodes, tables->ties);
 	taskcluster_last_name = taskcluster_name(t, nr, clusters, taskcluster_last_name,
 						 tables->links, tables->names);
-	clustered = group_drop_single(g, t);
+	clustered = names_drop_single(t, nr);
 	g->asker->rounds++;
 	g->found = true;
 	trace_taskcluster_round(g->asker->id, g->tgid, nr, clustered, g->samples, g->now);
@@ -412,6 +448,12 @@ static bool group_is_ready(const struct taskcluster_group *g)
 	return nr && g->samples >= nr * GROUP_SAMPLES;
 }
 
+/* In a second of CPU time. A PMU that lies may count anything, and no product may overflow. */
+static u64 group_rate(const struct taskcluster_group *g)
+{
+	return div64_u64(min(g->events, U64_MAX / NSEC_PER_SEC) * NSEC_PER_SEC, g->ran_ns);
+}
+
 /* A look at @g, which was sampled. Return whether it needs more samples. */
 static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 {
@@ -447,12 +489,6 @@ static bool group_update(struct taskcluster_group *g, unsigned int period, unsig
  * @parts: of round_ms that it lasted
  *
  * Forgets threads that have gone, judges places, and looks for clusters. Context: process,
-/* In a second of CPU time. A PMU that lies may count anything, and no product may overflow. */
-static u64 group_rate(const struct taskcluster_group *g)
-{
-	return div64_u64(min(g->events, U64_MAX / NSEC_PER_SEC) * NSEC_PER_SEC, g->ran_ns);
-}
-
  * taskcluster_mutex held. Return: whether a group has begun to be sampled, and needs more.
  */
 bool taskcluster_update_groups(unsigned int period, unsigned int parts)

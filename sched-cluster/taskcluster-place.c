@@ -314,6 +314,12 @@ static s32 places_chip(int cpu)
 	return places.chip[taskcluster_chip_of(cpu)];
 }
 
+/* A group that a program has named is believed. What was found and did not help is not. */
+static u32 task_cluster(const struct taskcluster_task *t)
+{
+	return READ_ONCE(t->task->taskcluster_hint) ?: t->group->rest ? 0 : t->model.name;
+}
+
 /* Steps of an eighth, so that a thread weighs the same in each round. */
 static u32 task_load(const struct task_struct *p)
 {
@@ -328,7 +334,7 @@ static void places_add_group(struct taskcluster_group *g)
 	list_for_each_entry(t, &g->threads, node) {
 		m = &places.members[places.nr];
 		m->id = places.nr;
-		m->cluster = g->rest ? 0 : t->model.name;
+		m->cluster = task_cluster(t);
 		m->load = task_load(t->task);
 		m->chip = places_chip(t->home >= 0 ? t->home : task_cpu(t->task));
 		places.tasks[places.nr++] = t;
@@ -338,7 +344,8 @@ static void places_add_group(struct taskcluster_group *g)
 static void task_set_home(struct taskcluster_task *t, int home)
 {
 	if (t->home != home) {
-		trace_taskcluster_home(t->group->asker->id, t->pid, t->model.name, t->home, home);
+		trace_taskcluster_home(t->group->asker->id, t->pid, taskcluster_name_of(t),
+				       t->home, home);
 		t->moves = 0;
 		t->next_move = 0;
 	}
@@ -358,7 +365,7 @@ void taskcluster_leave_home(struct taskcluster_task *t)
 }
 
 /**
- * taskcluster_undo() - leave all homes, and forget the clusters
+ * taskcluster_undo() - leave the homes of clusters that were found, and forget the clusters
  * @g: a group
  *
  * Context: taskcluster_mutex held.
@@ -368,6 +375,8 @@ void taskcluster_undo(struct taskcluster_group *g)
 	struct taskcluster_task *t;
 
 	list_for_each_entry(t, &g->threads, node) {
+		if (READ_ONCE(t->task->taskcluster_hint))
+			continue;
 		taskcluster_leave_home(t);
 		t->model.name = 0;
 	}
@@ -400,7 +409,7 @@ static void task_settle(struct taskcluster_task *t, s32 chip)
 		g->asker->pinned++;
 		return;
 	}
-	if (places_chip(was) != chip && g->found) {
+	if (places_chip(was) != chip && g->found && !READ_ONCE(t->task->taskcluster_hint)) {
 		g->before = g->now;
 		g->trial = true;
 		g->tries = 0;
@@ -588,11 +597,12 @@ static void places_end_group(struct taskcluster_group *g)
 
 /**
  * taskcluster_place_all() - find homes for all threads, and move them there
+ * @named: programs have named groups
  *
- * Homes change only when clusters were looked for, or when the chips have changed. Context:
- * process, taskcluster_mutex held.
+ * Homes change only when they have, when clusters were looked for, or when the chips have changed.
+ * Context: process, taskcluster_mutex held.
  */
-void taskcluster_place_all(void)
+void taskcluster_place_all(bool named)
 {
 	u64 seen;
 
@@ -605,7 +615,7 @@ void taskcluster_place_all(void)
 		return;
 	}
 	seen = places_find_chips();
-	places_anew = seen != places_seen;
+	places_anew = named || seen != places_seen;
 	taskcluster_visit_groups(places_ask_group);
 	taskcluster_visit_groups(places_add_group);
 	if (places_anew && places.nr_chips)

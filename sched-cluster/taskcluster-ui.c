@@ -281,7 +281,7 @@ static bool ui_first_of(const struct taskcluster_group *g, const struct taskclus
 	const struct taskcluster_task *other;
 
 	list_for_each_entry(other, &g->threads, node)
-		if (other->model.name == t->model.name)
+		if (taskcluster_name_of(other) == taskcluster_name_of(t))
 			return other == t;
 	return false;
 }
@@ -294,8 +294,8 @@ static void ui_sum(struct ui_sums *sum, const struct taskcluster_group *g)
 	sum->now += g->now;
 	list_for_each_entry(t, &g->threads, node) {
 		sum->threads++;
-		sum->clustered += t->model.name != 0;
-		sum->clusters += t->model.name && ui_first_of(g, t);
+		sum->clustered += taskcluster_name_of(t) != 0;
+		sum->clusters += taskcluster_name_of(t) && ui_first_of(g, t);
 	}
 }
 
@@ -337,7 +337,7 @@ static void ui_show_task(struct seq_file *m, const struct taskcluster_task *t)
 
 	if (!tid || !taskcluster_may_look(m, t->task))
 		return;
-	seq_printf(m, "%d %u %d %u\n", tid, t->model.name,
+	seq_printf(m, "%d %u %d %u\n", tid, taskcluster_name_of(t),
 		   t->home < 0 ? -1 : taskcluster_chip_of(t->home), t->seen);
 }
 

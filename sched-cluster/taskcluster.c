@@ -153,15 +153,16 @@ static void taskcluster_end(void)
 {
 	taskcluster_unwatch();
 	taskcluster_forget_all();
+	taskcluster_hints_changed();
 	taskcluster_period = 0;
 }
 
-static void taskcluster_watch_next(bool asked, bool more)
+static void taskcluster_watch_next(bool may, bool more)
 {
 	u64 rate = taskcluster_rate();
 	int ret;
 
-	if (!taskcluster_may_watch(asked)) {
+	if (!may) {
 		taskcluster_end();
 		return;
 	}
@@ -187,14 +188,15 @@ static unsigned int taskcluster_ms(void)
 /* Off, a round is for removed cgroups only. Who asks lets a round begin at once. */
 static void taskcluster_round(struct work_struct *work)
 {
-	bool asked, more;
+	bool asked, may, more;
 
 	mutex_lock(&taskcluster_mutex);
 	asked = taskcluster_reap_askers();
+	may = taskcluster_may_watch(asked);
 	taskcluster_drain(taskcluster_note);
 	more = taskcluster_update_groups(taskcluster_period, taskcluster_parts);
-	taskcluster_place_all();
-	taskcluster_watch_next(asked, more);
+	taskcluster_place_all(may && taskcluster_meet_hinted());
+	taskcluster_watch_next(may, more);
 	if (asked)
 		queue_delayed_work(system_unbound_wq, &taskcluster_work,
 				   msecs_to_jiffies(taskcluster_ms()));
@@ -296,6 +298,7 @@ int taskcluster_set_mode(u64 id, enum taskcluster_mode mode)
 		taskcluster_del_asker(asker);
 	if (mode != TASKCLUSTER_NONE)
 		ret = taskcluster_add_asker(id, mode);
+	taskcluster_hints_changed();
 	taskcluster_restart();
 	return ret;
 }

@@ -4,6 +4,7 @@
  *
  *	taskcluster-ui.c	files; they parse, call one function, and print
  *	taskcluster-lines.c	the file of what is shared
+ *	taskcluster-hint.c	groups that programs name
  *	taskcluster.c		on and off, and the worker that runs each round
  *	taskcluster-group.c	cgroups, groups of threads, and what was seen of them
  *	taskcluster-place.c	homes, moves, and the scheduler's hooks
@@ -130,8 +131,8 @@ struct taskcluster_asker {
  * @filter: lines that they are watched on
  * @last: the same when clusters were last looked for, for the user; NULL: they never were
  * @samples: since the filter was reset
- * @ran_ns: CPU time of @threads in this time
  * @events: that they stand for
+ * @ran_ns: CPU time of @threads in this time
  * @ticks: looks in this time
  * @before: remote accesses in a second of CPU time when the threads were placed
  * @now: and in the last round
@@ -221,6 +222,14 @@ bool taskcluster_on_trial(void);
 void taskcluster_forget_all(void);
 void taskcluster_visit_groups(void (*fn)(struct taskcluster_group *g));
 unsigned int taskcluster_nr_tasks(void);
+u32 taskcluster_new_name(void);
+u32 taskcluster_name_of(const struct taskcluster_task *t);
+bool taskcluster_is_known(const struct task_struct *task);
+bool taskcluster_meet(struct task_struct *task);
+
+/* taskcluster-hint.c */
+void taskcluster_hints_changed(void);
+bool taskcluster_meet_hinted(void);
 
 /* taskcluster-ui.c */
 bool taskcluster_may_look(const struct seq_file *m, struct task_struct *task);
@@ -233,7 +242,7 @@ int taskcluster_lines_show(struct seq_file *m, void *v);
 
 /* taskcluster-place.c */
 unsigned int taskcluster_nr_chips(void);
-void taskcluster_place_all(void);
+void taskcluster_place_all(bool named);
 void taskcluster_leave_home(struct taskcluster_task *t);
 bool taskcluster_is_astray(const struct taskcluster_task *t);
 int taskcluster_chip_of(int cpu);

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -146,6 +147,12 @@ static void go_anywhere(pid_t tid)
 	sched_setaffinity(tid, sizeof(set), &set);
 }
 
+/* Where thread id begins: 0 and 1 on one chip, 2 and 3 on the other one */
+static int first_cpu(int id)
+{
+	return id * sysconf(_SC_NPROCESSORS_CONF) / THREADS;
+}
+
 static void play_until(int id, const volatile bool *end)
 {
 	static __thread char chunk[32768];
@@ -153,7 +160,7 @@ static void play_until(int id, const volatile bool *end)
 	uint32_t x = id * 77 + 12345, k;
 	volatile char sum = 0;
 
-	stay_on(0, id);
+	stay_on(0, first_cpu(id));
 	shared->tid[id] = syscall(SYS_gettid);
 	while (!*end) {
 		x = x * 1664525 + 1013904223;
@@ -184,7 +191,7 @@ static void *write_or_read(void *arg)
 	uint32_t x = id * 77 + 12345;
 	volatile uint64_t *slot;
 
-	stay_on(0, id);
+	stay_on(0, first_cpu(id));
 	shared->tid[id] = syscall(SYS_gettid);
 	while (!shared->stop) {
 		x = x * 1664525 + 1013904223;
@@ -203,7 +210,7 @@ static void *add_to_words(void *arg)
 	long id = (long)arg;
 	uint32_t x = id * 77 + 12345;
 
-	stay_on(0, id);
+	stay_on(0, first_cpu(id));
 	shared->tid[id] = syscall(SYS_gettid);
 	while (!shared->stop) {
 		x = x * 1664525 + 1013904223;
@@ -372,7 +379,7 @@ static void part(void)
 	for (i = 0; i < THREADS; i += step) {
 		for (k = 0; k < POLLS && !shared->tid[i]; k++)
 			usleep(20000);
-		stay_on(shared->tid[i], i);
+		stay_on(shared->tid[i], first_cpu(i));
 	}
 	put(CGROUP "/cpu.cluster", "none");
 	put(CGROUP "/cpu.cluster", mode);
@@ -1152,7 +1159,7 @@ static void *alone_thread(void *arg)
 
 	if (id % 2 == 0)
 		return play_thread(arg);
-	stay_on(0, id);
+	stay_on(0, first_cpu(id));
 	shared->tid[id] = syscall(SYS_gettid);
 	while (!shared->stop)
 		own[i++ % 512]++;
@@ -1219,9 +1226,272 @@ static bool test_taken(void)
 	return ended(pid) && good;
 }
 
+/* Groups that programs name */
+
+/* Also where the kernel's headers are older */
+#ifndef PR_SCHED_CLUSTER
+#define PR_SCHED_CLUSTER		0x70617468
+#define PR_SCHED_CLUSTER_GET		0
+#define PR_SCHED_CLUSTER_CREATE		1
+#define PR_SCHED_CLUSTER_SHARE_TO	2
+#define PR_SCHED_CLUSTER_SHARE_FROM	3
+#endif
+
+enum scope { THREAD, PROCESS, PROCESS_GROUP };
+
+static int name_group(unsigned int cmd, pid_t pid, enum scope scope, void *value)
+{
+	return prctl(PR_SCHED_CLUSTER, cmd, pid, scope, value) ? -errno : 0;
+}
+
+/* The number of its group, or 0 */
+static uint64_t group_of(pid_t pid)
+{
+	uint64_t group = 0;
+
+	name_group(PR_SCHED_CLUSTER_GET, pid, THREAD, &group);
+	return group;
+}
+
+static bool answers(int want, unsigned int cmd, pid_t pid, enum scope scope, void *value)
+{
+	int ret = name_group(cmd, pid, scope, value);
+
+	if (ret != want)
+		ksft_print_msg("command %u, pid %d, scope %d: %d, not %d\n", cmd, pid, scope, ret,
+			       want);
+	return ret == want;
+}
+
+static bool as_nobody(void)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(setuid(65534) ||
+		      !answers(-EPERM, PR_SCHED_CLUSTER_CREATE, getppid(), THREAD, NULL) ||
+		      !answers(-EPERM, PR_SCHED_CLUSTER_CREATE, getppid(), PROCESS, NULL) ||
+		      !answers(-EPERM, PR_SCHED_CLUSTER_SHARE_FROM, getppid(), THREAD, NULL));
+	waitpid(pid, &status, 0);
+	return !status;
+}
+
+static bool test_bad_calls(void)
+{
+	uint64_t value[2] = { };
+	bool good = true;
+
+	good &= answers(-EINVAL, 4, 0, THREAD, NULL);
+	good &= answers(-EINVAL, PR_SCHED_CLUSTER_CREATE, -1, THREAD, NULL);
+	good &= answers(-EINVAL, PR_SCHED_CLUSTER_CREATE, 0, PROCESS_GROUP + 1, NULL);
+	good &= answers(-EINVAL, PR_SCHED_CLUSTER_CREATE, 0, THREAD, value);
+	good &= answers(-EINVAL, PR_SCHED_CLUSTER_GET, 0, PROCESS, value);
+	good &= answers(-EINVAL, PR_SCHED_CLUSTER_GET, 0, THREAD, (char *)value + 1);
+	good &= answers(-EFAULT, PR_SCHED_CLUSTER_GET, 0, THREAD, NULL);
+	good &= answers(-EINVAL, PR_SCHED_CLUSTER_SHARE_FROM, 0, PROCESS, NULL);
+	good &= answers(-ESRCH, PR_SCHED_CLUSTER_CREATE, 0x3fffffff, THREAD, NULL);
+	good &= as_nobody();
+	return good && !group_of(0) && !value[0] && !value[1];
+}
+
+static void *ask_group(void *value)
+{
+	*(uint64_t *)value = group_of(0);
+	return NULL;
+}
+
+/* In a process of its own: a group lasts as long as a thread of it */
+static bool shares_groups(void)
+{
+	uint64_t own, inherited = 0;
+	pthread_t thread;
+	bool good = answers(0, PR_SCHED_CLUSTER_CREATE, 0, PROCESS, NULL);
+	int status = -1;
+	pid_t pid;
+
+	own = group_of(0);
+	pthread_create(&thread, NULL, ask_group, &inherited);
+	pthread_join(thread, NULL);
+	good &= own && inherited == own;
+	pid = fork();
+	if (!pid) {
+		good &= group_of(0) == own;
+		good &= answers(0, PR_SCHED_CLUSTER_CREATE, 0, THREAD, NULL);
+		good &= group_of(0) && group_of(0) != own;
+		good &= answers(0, PR_SCHED_CLUSTER_SHARE_TO, getppid(), PROCESS, NULL);
+		_exit(!good);
+	}
+	waitpid(pid, &status, 0);
+	good &= !status && group_of(0) && group_of(0) != own;
+	/* the parent is in none */
+	good &= answers(0, PR_SCHED_CLUSTER_SHARE_FROM, getppid(), THREAD, NULL);
+	return good && !group_of(0);
+}
+
+static bool test_groups(void)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(!shares_groups());
+	waitpid(pid, &status, 0);
+	return !status && !group_of(0);
+}
+
+/* The threads of each board are a group. The first one of a board begins it. */
+static void *named_thread(void *arg)
+{
+	long id = (long)arg;
+
+	if (id < BOARDS) {
+		name_group(PR_SCHED_CLUSTER_CREATE, 0, THREAD, NULL);
+	} else {
+		while (!shared->tid[id % BOARDS])
+			usleep(1000);
+		name_group(PR_SCHED_CLUSTER_SHARE_FROM, shared->tid[id % BOARDS], THREAD, NULL);
+	}
+	return play_thread(arg);
+}
+
+static void run_named(void)
+{
+	run_all(named_thread);
+}
+
+static bool named_are_home(void)
+{
+	int i, nr = 0;
+
+	for (i = 0; i < THREADS; i++)
+		nr += is_home(i);
+	return nr == THREADS && found();
+}
+
+static bool all_have_left(void)
+{
+	struct place p;
+	int i, left = 0;
+
+	for (i = 0; i < THREADS; i++) {
+		p = place_of(shared->tid[i]);
+		left += !p.cluster && p.chip < 0;
+	}
+	return left == THREADS;
+}
+
+/* What a program says needs no sample, holds when the mode comes later, and is taken back. */
+static bool test_named(void)
+{
+	bool good = switched_on() && gives(0, SYS "arm_rate", "1000000000");
+	long long before = samples();
+	pid_t pid = begin(run_named);
+	int i;
+
+	good &= happens(found) && happens(named_are_home) && samples() == before;
+	good &= stat_of("clusters") == BOARDS && stat_of("clustered") == THREADS;
+	good &= stat_of("rounds") == 0 && stat_of("undone") == 0;
+	for (i = 0; i < THREADS; i++)
+		good &= answers(0, PR_SCHED_CLUSTER_SHARE_TO, shared->tid[i], THREAD, NULL);
+	good &= happens(all_have_left);
+	return ended(pid) && gives(0, SYS "arm_rate", "20000") && good;
+}
+
+/* Threads 0 and 1 are named a group, and each of them shares with another one. */
+static void *wrongly_named_thread(void *arg)
+{
+	long id = (long)arg;
+
+	while (id == 1 && !shared->tid[0])
+		usleep(1000);
+	if (id == 0)
+		name_group(PR_SCHED_CLUSTER_CREATE, 0, THREAD, NULL);
+	if (id == 1)
+		name_group(PR_SCHED_CLUSTER_SHARE_FROM, shared->tid[0], THREAD, NULL);
+	return play_thread(arg);
+}
+
+static void run_wrongly_named(void)
+{
+	run_all(wrongly_named_thread);
+}
+
+static bool looked_twice(void)
+{
+	return stat_of("rounds") >= 2;
+}
+
+/* What a program says is believed, and what samples say of its threads is not. */
+static bool test_believed(void)
+{
+	bool good = switched_on();
+	pid_t pid = begin(run_wrongly_named);
+	struct place a, b;
+
+	good &= happens(looked_twice);
+	a = place_of(shared->tid[0]);
+	b = place_of(shared->tid[1]);
+	good &= a.cluster == (int)group_of(shared->tid[0]) && a.cluster && a.chip >= 0;
+	good &= a.cluster == b.cluster && a.chip == b.chip;
+	good &= !place_of(shared->tid[2]).cluster && !place_of(shared->tid[3]).cluster;
+	good &= stat_of("undone") == 0;
+	return ended(pid) && good;
+}
+
+/* The number of a core in its socket */
+static int core_of(int cpu)
+{
+	char file[80];
+
+	snprintf(file, sizeof(file), "/sys/devices/system/cpu/cpu%d/topology/core_id", cpu);
+	return strtol(get(file), NULL, 10);
+}
+
+/* Sets the pid of the last move in the trace, and returns the CPU it went to, or -1. */
+static int last_move(pid_t *pid)
+{
+	FILE *f = fopen(TRACING "trace", "r");
+	char line[512], *move;
+	int to = -1;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		move = strstr(line, "taskcluster_move:");
+		if (move)
+			sscanf(move, "taskcluster_move: cgroup=%*u pid=%d from=%*d to=%d", pid, &to);
+	}
+	if (f)
+		fclose(f);
+	return to;
+}
+
+/* A thread goes to an idle core of the chip, not beside the one that it shares with. */
+static bool test_siblings(void)
+{
+	bool good = gives(0, TRACING "events/taskcluster/enable", "1") && switched_on();
+	pid_t pid = begin(run_pair), moved = 0;
+	int to, other;
+
+	shared->step = 2;
+	good &= happens(pair_is_home);
+	to = last_move(&moved);
+	state_of(moved == shared->tid[0] ? 2 : 0, &other);
+	ksft_print_msg("moved to CPU %d, the other one is on %d\n", to, other);
+	good &= to >= 0 && socket_of(to) == socket_of(other) && core_of(to) != core_of(other);
+	good &= gives(0, TRACING "events/taskcluster/enable", "0");
+	return ended(pid) && good;
+}
+
+/* Has a core more than one CPU? */
+static bool have_siblings(void)
+{
+	return strpbrk(get("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list"), ",-");
+}
+
 static const struct {
 	const char *name;
 	bool (*run)(void);
+	bool (*can_run)(void);	/* NULL: anywhere */
 } tests[] = {
 	{ "off, and no cgroup asks", test_defaults },
 	{ "bad input is refused and changes nothing", test_bad_input },
@@ -1246,6 +1516,11 @@ static const struct {
 	{ "two threads that share, and no other one", test_pair },
 	{ "threads that do not share make room for those that do", test_room },
 	{ "a thread that is taken away again and again", test_taken },
+	{ "calls that are refused name no group", test_bad_calls },
+	{ "groups are inherited, shared, and left", test_groups },
+	{ "threads that a program names go to one chip without a sample", test_named },
+	{ "what a program names is believed", test_believed },
+	{ "on a chip they go to cores of their own", test_siblings, have_siblings },
 };
 
 static bool set_up(void)
@@ -1269,20 +1544,30 @@ static void tear_down(void)
 	rmdir(ROOT);
 }
 
-int main(void)
+/* usage: hpc_taskcluster [PART OF A NAME] */
+int main(int argc, char **argv)
 {
-	unsigned int i;
+	const char *part = argc > 1 ? argv[1] : "";
+	unsigned int i, nr = 0;
 
 	ksft_print_header();
 	if (access(SYS, F_OK))
 		ksft_exit_skip("no " SYS "\n");
 	if (access(PMU, F_OK))
 		ksft_exit_skip("no virtual PMU\n");
-	ksft_set_plan(ARRAY_SIZE(tests));
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		nr += !!strstr(tests[i].name, part);
+	ksft_set_plan(nr);
 	if (!set_up())
 		ksft_exit_fail_msg("no cgroup: %s\n", strerror(errno));
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		ksft_test_result(tests[i].run(), "%s\n", tests[i].name);
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		if (!strstr(tests[i].name, part))
+			continue;
+		if (tests[i].can_run && !tests[i].can_run())
+			ksft_test_result_skip("%s\n", tests[i].name);
+		else
+			ksft_test_result(tests[i].run(), "%s\n", tests[i].name);
+	}
 	tear_down();
 	ksft_finished();
 }

@@ -10,6 +10,7 @@
 #ifndef _LINUX_TASKCLUSTER_H
 #define _LINUX_TASKCLUSTER_H
 
+#include <linux/errno.h>
 #include <linux/jump_label.h>
 #include <linux/sched.h>
 
@@ -17,6 +18,7 @@
 DECLARE_STATIC_KEY_FALSE(taskcluster_placing);
 int __taskcluster_select_cpu(struct task_struct *p, int prev_cpu);
 bool __taskcluster_keeps(struct task_struct *p, int src_cpu, int dst_cpu);
+int taskcluster_prctl(unsigned int cmd, pid_t pid, unsigned int scope, unsigned long uaddr);
 
 /* Has @p a home? */
 static inline bool taskcluster_has_home(const struct task_struct *p)
@@ -57,6 +59,12 @@ static inline bool taskcluster_keeps(struct task_struct *p, int src_cpu, int dst
 
 static inline void taskcluster_fork(struct task_struct *p)
 {
+}
+
+static inline int taskcluster_prctl(unsigned int cmd, pid_t pid, unsigned int scope,
+				    unsigned long uaddr)
+{
+	return -EINVAL;
 }
 #endif
 
