@@ -2,7 +2,8 @@
 /*
  * threads - threads, or processes, that know with whom they share (Azimi 2007, 3.4).
  *
- * usage: threads WORKLOAD [--rounds N] [--chips N] [--by-hand | --one-chip] [--found CGROUP]
+ * usage: threads WORKLOAD [--rounds N] [--chips N] [--by-hand | --one-chip | --apart]
+ *		[--found CGROUP] [--marks] [--then COMMAND]
  *
  * board	4 threads; two each add to a scoreboard, and read a chunk of their own that is too
  *		large for a first cache, as in all that follow
@@ -18,9 +19,12 @@
  * At the end nothing that was added, asked or sent must be missing. Thread i begins on CPU i,
  * modulo what there is, and is free to go anywhere. So those that share begin on different chips.
  * --by-hand pins them to chips as the best placement does. --one-chip pins each process to a chip.
- * --found reads cpu.cluster.tasks before they end, and compares.
+ * --apart pins them where they begin, so that nobody can help them.
+ * --found reads cpu.cluster.tasks before they end, and compares. --marks makes marks 0 and 1 of the
+ * virtual PMU when all begin and when all are done. --then runs a command before they end.
  *
- * Prints "us", the time until the last one is done, "mean_us", that of each, and with --found
+ * Prints "began_us", the time when the first one began, "us", how long it took until the last one
+ * was done, "mean_us", that of each, and with --found
  * "rand", the adjusted Rand index of clusters found and own ones: 1 if they are the same, and 0 if
  * they could as well be chance.
  */
@@ -37,6 +41,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "marked.h"
 
 #define MOST	8
 #define ENTRIES	64	/* of a board, 16 bytes each: 16 lines */
@@ -69,7 +75,7 @@ struct shared {
 	struct message asked[MOST], answered[MOST];
 	pthread_barrier_t begin, change, end;
 	pid_t tid[MOST];
-	uint64_t us[MOST];
+	uint64_t began[MOST], us[MOST];
 	bool wrong;
 };
 
@@ -97,8 +103,8 @@ static struct shared *shared;
 static const struct workload *workload;
 static uint64_t rounds;
 static unsigned int chips = 2;
-static bool by_hand, one_chip;
-static const char *found_in;
+static bool by_hand, one_chip, apart, marks;
+static const char *found_in, *then;
 static __thread uint8_t *chunk;
 static __thread uint32_t seed;
 
@@ -148,6 +154,8 @@ static void settle(unsigned int id, uint64_t round)
 		pin_to_chip(workload->chip(id, round));
 	else if (one_chip)
 		pin_to_chip(workload->processes ? id * chips / workload->threads : 0);
+	else if (apart)
+		pin(id, 1);
 	else
 		pin(0, nr_cpus());
 }
@@ -484,16 +492,18 @@ static void compare(void)
 
 static void report(void)
 {
-	uint64_t last = 0, sum = 0;
+	uint64_t first = UINT64_MAX, last = 0, sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < workload->threads; i++) {
+		if (shared->began[i] < first)
+			first = shared->began[i];
 		sum += shared->us[i];
 		if (shared->us[i] > last)
 			last = shared->us[i];
 	}
-	printf("us %" PRIu64 "\nmean_us %" PRIu64 "\n%s\n", last, sum / workload->threads,
-	       right() ? "right" : "WRONG");
+	printf("began_us %" PRIu64 "\nus %" PRIu64 "\nmean_us %" PRIu64 "\n%s\n", first, last,
+	       sum / workload->threads, right() ? "right" : "WRONG");
 }
 
 /* Threads and processes */
@@ -501,7 +511,6 @@ static void report(void)
 static void *play(void *arg)
 {
 	unsigned int id = (unsigned long)arg;
-	uint64_t begin;
 
 	chunk = malloc(LARGE);
 	if (!chunk)
@@ -511,10 +520,12 @@ static void *play(void *arg)
 	shared->tid[id] = gettid();
 	pin(id, 1);
 	pthread_barrier_wait(&shared->begin);
-	begin = now_us();
+	if (marks && !id)
+		mark(0);
+	shared->began[id] = now_us();
 	settle(id, 0);
 	workload->work(id, rounds);
-	shared->us[id] = now_us() - begin;
+	shared->us[id] = now_us() - shared->began[id];
 	pthread_barrier_wait(&shared->end);
 	pthread_barrier_wait(&shared->end);
 	free(chunk);
@@ -559,8 +570,12 @@ static void run(void)
 	for (i = 0; i < workload->threads; i++)
 		begin_one(i, &thread[i]);
 	pthread_barrier_wait(&shared->end);
+	if (marks)
+		mark(1);
 	if (found_in)
 		compare();
+	if (then && system(then))
+		exit(2);
 	pthread_barrier_wait(&shared->end);
 	for (i = 0; i < workload->threads; i++)
 		if (workload->processes)
@@ -596,7 +611,9 @@ static void options(int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "rounds", 1, NULL, 'r' }, { "chips", 1, NULL, 'c' }, { "by-hand", 0, NULL, 'h' },
-		{ "one-chip", 0, NULL, 'o' }, { "found", 1, NULL, 'f' }, { }
+		{ "one-chip", 0, NULL, 'o' }, { "apart", 0, NULL, 'a' },
+		{ "found", 1, NULL, 'f' }, { "marks", 0, NULL, 'm' },
+		{ "then", 1, NULL, 't' }, { }
 	};
 	int c;
 
@@ -606,7 +623,10 @@ static void options(int argc, char **argv)
 		case 'c': chips = number(optarg, 64); break;
 		case 'h': by_hand = true; break;
 		case 'o': one_chip = true; break;
+		case 'a': apart = true; break;
 		case 'f': found_in = optarg; break;
+		case 'm': marks = true; break;
+		case 't': then = optarg; break;
 		default: exit(2);
 		}
 	}
