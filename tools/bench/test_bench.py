@@ -12,10 +12,10 @@ import importlib.util
 import io
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
-import unittest.mock
 import unittest.mock
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -530,6 +530,39 @@ class Runs(unittest.TestCase):
             status, out = self.bench("t")
         self.assertEqual(status, 1)
         self.assertIn("not repeatable: ns", out)
+
+
+class Functions(unittest.TestCase):
+    """What is counted for a step is told for a sample, and nothing is left out."""
+
+    MAP = "ffff01 T vpmu_drain\nffff09 t odd\nffff20 T perf_event_open\nffff30 D vpmu_data\n"
+    BASE = "ffff09 2 5\nffff20 3 10\n"
+    OTHER = "ffff01 4 10\nffff05 6 10\nffff09 2 15\nffff20 3 20\nffff25 1 10\n"
+
+    def functions(self, *more, base=BASE):
+        with tempfile.TemporaryDirectory() as out:
+            for name, text in (("map", self.MAP), ("base", base), ("other", self.OTHER)):
+                with open(os.path.join(out, name), "w", encoding="ascii") as file:
+                    file.write(text)
+            return subprocess.run(
+                [os.path.join(HERE, "functions"),
+                 *(os.path.join(out, name) for name in ("map", "base", "other")), *more],
+                capture_output=True, text=True, check=False)
+
+    def test_steps(self):
+        steps = dict(line.split() for line in self.functions("10").stdout.splitlines())
+        wanted = {"driver": "10.0", "events": "4.0", "other": "2.0"}
+        self.assertEqual({step: n for step, n in steps.items() if n != "0.0"}, wanted)
+
+    def test_top(self):
+        self.assertEqual(self.functions("10", "2").stdout,
+                         "vpmu_drain 10.0 1.00\nperf_event_open 4.0 1.00\n")
+
+    def test_broken(self):
+        done = self.functions("10", base="1 2 3\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^functions: \S+/base: 1 is in no function\n$")
+        self.assertIn("usage:", self.functions("ten").stderr)
 
 
 class Tap(unittest.TextTestResult):
