@@ -469,6 +469,14 @@ class Runs(unittest.TestCase):
         with self.assertRaisesRegex(bench.Broken, "no workload none"):
             self.bench("t:none")
 
+    def test_picture(self):
+        self.write(NATIVE.replace("echo size", "echo '<svg/>' >$out/picture.svg; echo size"))
+        self.bench("t")
+        self.assertEqual({r["picture"] for r in bench.results_of("t")}, {"<svg/>\n"})
+        self.write(NATIVE)
+        self.bench("t")
+        self.assertNotIn("picture", bench.results_of("t")[0])
+
     def test_variants(self):
         self.write(NATIVE + '[[variant]]\neach = ["none,60", "auto,60", "auto,40"]\n')
         self.assertEqual(self.bench("t")[0], 0)
@@ -577,6 +585,10 @@ class Tap(unittest.TextTestResult):
     addError = addFailure
 
 
+PICTURE = '<?xml version="1.0"?><svg width="300" height="100">' + \
+    "".join(f'<rect x="{x}" width="9" height="90"/>' for x in range(0, 100, 10)) + "</svg>"
+
+
 def invent(name):
     """Results of experiment @name that look like some."""
     e = bench.load(name)
@@ -593,7 +605,8 @@ def invent(name):
             yield {"experiment": name, "workload": workload["name"], "variant": variant["name"],
                    "repetition": repetition, "command": "an <invented> command", "seconds": 1.0,
                    "measured": {"ns plain": 1000 + repetition}, "curve": curve,
-                   "figures": {f: 0.01 + nr / 7 for f in wanted}, "version": "none"}
+                   "figures": {f: 0.01 + nr / 7 for f in wanted}, "version": "none",
+                   "picture": PICTURE}
 
 
 def main():
