@@ -77,7 +77,7 @@ static bool sample_is_locked(const struct perf_sample_data *data)
 	       data->data_src.mem_lock == PERF_MEM_LOCK_LOCKED;
 }
 
-static void sample_put(struct taskcluster_ring *ring, const struct perf_sample_data *data)
+static void sample_put(struct taskcluster_ring *ring, const struct perf_sample_data *data, u64 ip)
 {
 	u32 head = ring->head;
 	struct taskcluster_sample *s = &ring->sample[head % RING_ENTRIES];
@@ -92,7 +92,7 @@ static void sample_put(struct taskcluster_ring *ring, const struct perf_sample_d
 	s->ran_ns = READ_ONCE(current->se.sum_exec_runtime);
 	s->addr = data->addr;
 	s->phys = data->sample_flags & PERF_SAMPLE_PHYS_ADDR ? data->phys_addr : 0;
-	s->code = data->sample_flags & PERF_SAMPLE_IP ? data->ip : 0;
+	s->code = ip;
 	s->locked = sample_is_locked(data);
 	/* pairs with taskcluster_drain_ring(), which then reads the entry */
 	smp_store_release(&ring->head, head + 1);
@@ -102,11 +102,14 @@ static void sample_put(struct taskcluster_ring *ring, const struct perf_sample_d
 static void taskcluster_overflow(struct perf_event *event, struct perf_sample_data *data,
 				 struct pt_regs *regs)
 {
+	const u64 wanted = PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR;
+
 	if (current->flags & (PF_KTHREAD | PF_EXITING))
 		return;
-	/* perf looks up what was asked for and the PMU has not told */
-	perf_prepare_sample(data, event, regs);
-	sample_put(event->overflow_handler_context, data);
+	/* perf looks up what the PMU has not told */
+	if (~data->sample_flags & wanted)
+		perf_prepare_sample(data, event, regs);
+	sample_put(event->overflow_handler_context, data, perf_instruction_pointer(regs));
 }
 
 /* A store that asks for permission brings no data, so it has no source. */

@@ -81,11 +81,12 @@ static bool taskcluster_may_watch(bool asked)
  * after PAUSE_LEAST rounds, since there are programs whose counts are never the same.
  *
  * Threads that share lose time until they are found, and samples cost those that do not. So counts
- * and samples are looked at several times in a round. Only to judge takes a whole one.
+ * and samples are looked at several times in a round. To judge takes a whole one, and in a pause
+ * counts are looked at once.
  */
 #define PAUSE_LEAST	4U	/* rounds */
 #define PAUSE_MOST	64U
-#define ROUND_SAMPLES	1024U	/* of the CPU that counts most */
+#define ROUND_SAMPLES	512U	/* of the CPU that counts most: 128 in the two looks of a group */
 #define TRIAL_SAMPLES	256U	/* the same, to see whether there are an eighth fewer lines */
 
 static unsigned int taskcluster_period;	/* of the samples of this round; 0: none are taken */
@@ -181,7 +182,9 @@ static unsigned int taskcluster_ms(void)
 {
 	if (!taskcluster_enabled)
 		return TASKCLUSTER_REAP_MS;
-	taskcluster_parts = taskcluster_on_trial() ? TASKCLUSTER_PARTS : 1;
+	/* in a pause there is no hurry */
+	taskcluster_parts = taskcluster_on_trial() ? TASKCLUSTER_PARTS :
+			    clamp(taskcluster_pause, 1U, TASKCLUSTER_PARTS);
 	return READ_ONCE(taskcluster_config.round_ms) * taskcluster_parts / TASKCLUSTER_PARTS;
 }
 
