@@ -4,7 +4,7 @@
  * group's or everybody's, in shares that are a guess at what the named program does.
  *
  * The four of the thesis (Azimi 2007, 3.4.2) are board, warehouse, chat and mysql. The others are
- * those of tools/bench/threads.c, and two that are hard: a chain, in which nobody shares with
+ * those of tools/bench/threads, and two that are hard: a chain, in which nobody shares with
  * more than two others, and groups of very different sizes.
  *
  * A line that threads share by chance is one of NOISE_LINES, and some of these are much hotter
