@@ -16,6 +16,7 @@
  * ring		4 processes; two each have a ring in memory that they share
  * mixed	4 processes; two share a scoreboard, the others use most of a second cache each
  * warehouse	4 threads; two each do transactions on a warehouse, which has trees of orders
+ * chat		16 threads; 8 each serve the connections of a room, and sleep while there is nothing
  *
  * At the end nothing that was added, asked or sent must be missing. Thread i begins on CPU i,
  * modulo what there is, and is free to go anywhere. So those that share begin on different chips.
@@ -49,7 +50,7 @@ __thread uint32_t seed;
 
 static const struct workload * const kinds[] = {
 	board_workloads, words_workloads, server_workloads, ring_workloads,
-	warehouse_workloads,
+	warehouse_workloads, chat_workloads,
 };
 
 static uint64_t now_us(void)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define MOST	8
+#define MOST	16
 #define CHUNK	(64 << 10)
 #define LARGE	(768 << 10)
 #define LINE	64
@@ -48,7 +48,7 @@ struct workload {
 
 /* Each ends with one that has no name. */
 extern const struct workload board_workloads[], words_workloads[], server_workloads[],
-	ring_workloads[], warehouse_workloads[];
+	ring_workloads[], warehouse_workloads[], chat_workloads[];
 
 /* Memory of all of them that is no workload's */
 struct shared {
