@@ -17,6 +17,7 @@
  * mixed	4 processes; two share a scoreboard, the others use most of a second cache each
  * warehouse	4 threads; two each do transactions on a warehouse, which has trees of orders
  * chat		16 threads; 8 each serve the connections of a room, and sleep while there is nothing
+ * hack		8 processes; two each send to two others by pipes, so they share in the kernel
  *
  * At the end nothing that was added, asked or sent must be missing. Thread i begins on CPU i,
  * modulo what there is, and is free to go anywhere. So those that share begin on different chips.
@@ -50,7 +51,7 @@ __thread uint32_t seed;
 
 static const struct workload * const kinds[] = {
 	board_workloads, words_workloads, server_workloads, ring_workloads,
-	warehouse_workloads, chat_workloads,
+	warehouse_workloads, chat_workloads, hack_workloads,
 };
 
 static uint64_t now_us(void)

@@ -48,7 +48,7 @@ struct workload {
 
 /* Each ends with one that has no name. */
 extern const struct workload board_workloads[], words_workloads[], server_workloads[],
-	ring_workloads[], warehouse_workloads[], chat_workloads[];
+	ring_workloads[], warehouse_workloads[], chat_workloads[], hack_workloads[];
 
 /* Memory of all of them that is no workload's */
 struct shared {
