@@ -62,7 +62,8 @@ check-all: deps ## the whole matrix: debug kernel, each patch, each symbol, arm6
 	tools/check/check --all
 
 # Programs that experiments run.
-bench: DEPS += bwa 7zip graphicsmagick jq lua5.4 minisat qhull-bin xsltproc
+bench: DEPS += bwa 7zip graphicsmagick jq lua5.4 mariadb-client-core mariadb-server-core minisat \
+	qhull-bin xsltproc
 
 # The disk that seeks has a kernel of its own.
 ifneq ($(if $(EXP),$(filter prefetch-disks%,$(EXP)),all),)
