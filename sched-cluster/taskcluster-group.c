@@ -302,16 +302,39 @@ static void group_update_tasks(struct taskcluster_group *g, unsigned int period)
 	}
 }
 
+/* Threads of the process of @task that run, or want to */
+static u32 process_running(struct task_struct *task)
+{
+	struct task_struct *t;
+	u32 nr = 0;
+
+	rcu_read_lock();
+	for_each_thread(task, t)
+		nr += READ_ONCE(t->on_rq) != 0;
+	rcu_read_unlock();
+	return nr;
+}
+
 /*
- * How many threads could share with @nr of the group, which are in no group that was named: those
- * of which nothing was seen count, too.
+ * How many threads could share with @nr of the group, which are in no group that was named? Those
+ * of which nothing was seen count, too, unless they sleep: a server has threads that do nothing.
  */
 static u32 group_total(const struct taskcluster_group *g, u32 nr)
 {
 	const struct taskcluster_task *t = list_first_entry(&g->threads, typeof(*t), node);
-	u32 all = g->tgid ? max_t(u32, g->nr, get_nr_threads(t->task)) : g->nr;
+	u32 all = g->tgid ? max(g->nr, process_running(t->task)) : g->nr;
 
 	return all - (g->nr - nr);
+}
+
+/* A process with one thread has nobody to share with. Of a cgroup others may come. */
+static bool group_is_alone(const struct taskcluster_group *g)
+{
+	const struct taskcluster_task *t = list_first_entry(&g->threads, typeof(*t), node);
+
+	if (g->tgid)
+		return get_nr_threads(t->task) < 2;
+	return g->nr < 2 && g->ticks >= GROUP_LOOKS;
 }
 
 /* Names of clusters with one thread are of no use. Returns the number of threads in others. */
@@ -467,7 +490,7 @@ static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 		group_judge(g, period);
 	if (!g->rest && g->ticks >= GROUP_LOOKS && group_is_ready(g))
 		group_cluster(g);
-	else if (!g->rest && g->ticks < GROUP_TICKS)
+	else if (!g->rest && g->ticks < GROUP_TICKS && !group_is_alone(g))
 		return true;
 	group_begin(g);
 	return false;
