@@ -132,15 +132,49 @@ static bool chip_is_full(const struct task_struct *p, int home, const struct cpu
 	return false;
 }
 
-/* How much speaks against @cpu: least an idle one of an idle core, then any idle one */
-static unsigned int cpu_pick_cost(int cpu)
+/**
+ * struct chip_verdict - was a chip full in this tick?
+ * @tick: when that was found out, jiffies
+ * @chip: taskcluster_chip_of() it
+ * @full: was it?
+ */
+struct chip_verdict {
+	unsigned long tick;
+	int chip;
+	bool full;
+};
+
+static DEFINE_PER_CPU(struct chip_verdict, chip_verdicts) = { .chip = -1 };
+
+/*
+ * For a task that wakes up. To look at the other chips takes lines from them, which costs more than
+ * the rest of a wakeup, so each CPU does so once a tick. Under RCU, interrupts are off.
+ */
+static bool chip_was_full(const struct task_struct *p, int home, const struct cpumask *span)
+{
+	struct chip_verdict *v = this_cpu_ptr(&chip_verdicts);
+	unsigned long now = jiffies;
+
+	if (v->tick != now || v->chip != taskcluster_chip_of(home)) {
+		v->full = chip_is_full(p, home, span);
+		v->chip = taskcluster_chip_of(home);
+		v->tick = now;
+	}
+	return v->full;
+}
+
+/*
+ * How much speaks against @cpu: least an idle one of an idle core, then any idle one. Where none is
+ * idle a task stays where it was, as everywhere in the scheduler: queues change all the time.
+ */
+static unsigned int cpu_pick_cost(int cpu, int prev)
 {
 	if (!cpu_is_free(cpu))
-		return 1 + cpu_running(cpu_rq(cpu));
+		return cpu == prev ? 2 : 2 + cpu_running(cpu_rq(cpu));
 	return core_is_free(cpu) ? 0 : 1;
 }
 
-/* An idle CPU that @p may use, or else the one with the least to do, or -1. @prev goes first. */
+/* An idle CPU that @p may use, or else @prev or the one with the least to do, or -1 */
 static int chip_pick(struct task_struct *p, const struct cpumask *span, int prev, bool *idle)
 {
 	unsigned int least = UINT_MAX, cost;
@@ -151,7 +185,7 @@ static int chip_pick(struct task_struct *p, const struct cpumask *span, int prev
 	for_each_cpu_wrap(cpu, span, max(prev, 0)) {
 		if (!cpumask_test_cpu(cpu, p->cpus_ptr))
 			continue;
-		cost = cpu_pick_cost(cpu);
+		cost = cpu_pick_cost(cpu, prev);
 		if (cost < least) {
 			least = cost;
 			best = cpu;
@@ -167,7 +201,7 @@ static int chip_pick(struct task_struct *p, const struct cpumask *span, int prev
 static int chip_select(struct task_struct *p, int home, int prev, enum taskcluster_stat *why)
 {
 	const struct cpumask *span = chip_span(home);
-	bool idle;
+	bool idle, full;
 	int cpu;
 
 	*why = TASKCLUSTER_WOKEN_AWAY;
@@ -177,7 +211,9 @@ static int chip_select(struct task_struct *p, int home, int prev, enum taskclust
 	if (cpu < 0)
 		return -1;
 	*why = TASKCLUSTER_WOKEN_FULL;
-	if (!idle && chip_is_full(p, home, span))
+	full = !idle && (READ_ONCE(p->on_rq) ? chip_is_full(p, home, span) :
+					       chip_was_full(p, home, span));
+	if (full)
 		return -1;
 	*why = TASKCLUSTER_WOKEN;
 	return cpu;
