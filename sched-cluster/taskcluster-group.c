@@ -480,17 +480,21 @@ static u64 group_rate(const struct taskcluster_group *g)
 /* A look at @g, which was sampled. Return whether it needs more samples. */
 static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 {
+	bool tried = g->trial;
+
 	g->ticks++;
 	if (g->ticks >= GROUP_TICKS && !g->ran_ns)
 		g->trial = false;
 	if (!g->ran_ns || list_empty(&g->threads))
 		return false;
 	g->now = group_rate(g);
-	if (g->trial)
+	if (tried)
 		group_judge(g, period);
+	tried &= !g->trial;
 	if (!g->rest && g->ticks >= GROUP_LOOKS && group_is_ready(g))
 		group_cluster(g);
-	else if (!g->rest && g->ticks < GROUP_TICKS && !group_is_alone(g))
+	/* a trial's samples are of a time that is over */
+	else if (!tried && !g->rest && g->ticks < GROUP_TICKS && !group_is_alone(g))
 		return true;
 	group_begin(g);
 	return false;

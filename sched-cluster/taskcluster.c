@@ -128,19 +128,22 @@ static void taskcluster_go_on_pausing(void)
 /* The period of the next round. @more: samples of this one are not enough */
 static unsigned int taskcluster_next_period(u64 rate, bool more)
 {
-	bool trying = taskcluster_trying;
+	bool tried = taskcluster_trying;
 
 	taskcluster_trying = taskcluster_on_trial();
 	if (taskcluster_trying) {
 		taskcluster_vain = 0;
-		return trying ? taskcluster_period :
-				taskcluster_choose_period(rate, TRIAL_SAMPLES);
+		return tried ? taskcluster_period :
+			       taskcluster_choose_period(rate, TRIAL_SAMPLES);
 	}
 	if (rate < READ_ONCE(taskcluster_config.arm_rate)) {
 		taskcluster_pause = 0;
 		taskcluster_vain = 0;
 		return 0;
 	}
+	/* the period was that of the trial */
+	if (tried)
+		return taskcluster_choose_period(rate, ROUND_SAMPLES);
 	if (taskcluster_period && more)
 		return taskcluster_period;
 	if (taskcluster_period)
