@@ -98,11 +98,14 @@ enum taskcluster_kind {
  * @used: words that a thread used
  * @shared: words that more than one used
  * @unsure: of a thread there are too few samples to know all words
+ * @samples: of threads that took it
+ * @tosses: what their samples would tell if there were no words but the thread's own
  */
 struct taskcluster_sharing {
 	u32 takers;
 	u16 used, shared;
 	bool unsure;
+	u32 samples, tosses;
 };
 
 /* lines.c */

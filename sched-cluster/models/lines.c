@@ -14,6 +14,18 @@
 /* With as many samples of each word, on average, all words of a thread were seen. */
 #define SAMPLES_OF_WORD	4U
 
+/*
+ * And it must be no chance that threads were seen to use different words, though all use all of
+ * them: each sample of one that uses 2 of 4 words is as a toss of a coin.
+ */
+#define LINE_TOSSES	24U
+#define LINE_TOSS	16U
+
+/* Binary logarithm of a number of words, in parts of LINE_TOSS */
+static const u8 line_log[TASKCLUSTER_WORDS + 1] = {
+	0, 0, 16, 25, 32, 37, 41, 45, 48, 51, 53, 55, 57, 59, 61, 63, 64,
+};
+
 /**
  * taskcluster_takes() - does a thread take a line more often than by chance?
  * @map: its shMap
@@ -43,6 +55,15 @@ void taskcluster_share(struct taskcluster_sharing *s, const struct taskcluster_s
 	s->shared |= s->used & words;
 	s->used |= words;
 	s->unsure |= map->count[entry] < SAMPLES_OF_WORD * hweight64(words);
+	s->samples += map->count[entry];
+	s->tosses += map->count[entry] * line_log[hweight64(words)];
+}
+
+static bool line_is_sure(const struct taskcluster_sharing *s)
+{
+	u32 all = s->samples * line_log[hweight64(s->used)];
+
+	return !s->unsure && all - s->tosses >= LINE_TOSSES * LINE_TOSS;
 }
 
 /**
@@ -58,5 +79,5 @@ enum taskcluster_kind taskcluster_kind(const struct taskcluster_sharing *s, bool
 		return TASKCLUSTER_SINGLE;
 	if (s->shared)
 		return locked ? TASKCLUSTER_ATOMIC : TASKCLUSTER_DATA;
-	return s->unsure ? TASKCLUSTER_UNKNOWN : TASKCLUSTER_FALSE;
+	return line_is_sure(s) ? TASKCLUSTER_FALSE : TASKCLUSTER_UNKNOWN;
 }

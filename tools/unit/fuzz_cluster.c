@@ -3,6 +3,7 @@
  * Random groups of threads against models so simple that they are right: clusters by the letter
  * of the algorithm, with long arithmetic, and what must hold of each placement.
  */
+#include <math.h>
 #include <string.h>
 
 #include <cluster.h>
@@ -59,7 +60,8 @@ static void sample(struct source *src, struct state *s)
 
 static enum taskcluster_kind naive_kind(const struct state *s, u32 line)
 {
-	u32 i, k, word, takers = 0, used, unsure = 0, shared = 0;
+	u32 i, k, word, takers = 0, used, unsure = 0, shared = 0, all = 0, samples = 0, count;
+	long tosses = 0;
 
 	for (i = 0; i < s->nr; i++) {
 		if (s->count[i][line] < 3)
@@ -71,13 +73,18 @@ static enum taskcluster_kind naive_kind(const struct state *s, u32 line)
 				shared += s->count[k][line] > 2 && s->words[k][line][word] &&
 					  s->words[i][line][word];
 		}
-		unsure += (s->count[i][line] > 255 ? 255 : s->count[i][line]) < 4 * used;
+		all += used;	/* of use if none is shared */
+		count = s->count[i][line] > 255 ? 255 : s->count[i][line];
+		unsure += count < 4 * used;
+		samples += count;
+		tosses -= count * lround(16 * log2(used));
 	}
 	if (takers < 2)
 		return TASKCLUSTER_SINGLE;
 	if (shared)
 		return s->locked[line] > 0 ? TASKCLUSTER_ATOMIC : TASKCLUSTER_DATA;
-	return unsure ? TASKCLUSTER_UNKNOWN : TASKCLUSTER_FALSE;
+	tosses += samples * lround(16 * log2(all));
+	return unsure || tosses < 16 * 24 ? TASKCLUSTER_UNKNOWN : TASKCLUSTER_FALSE;
 }
 
 static void check_lines(const struct state *s)

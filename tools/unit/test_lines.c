@@ -102,6 +102,37 @@ static void test_unsure(void **state)
 	assert_same(kind(f), TASKCLUSTER_DATA);
 }
 
+/* Two that use one of two words each: the chance that it is chance halves with each sample. */
+static void test_chance(void **state)
+{
+	struct fixture *f = *state;
+
+	use(f, 0, 0, false, 11);
+	use(f, 1, 1, false, 12);
+	assert_same(kind(f), TASKCLUSTER_UNKNOWN);
+	use(f, 0, 0, false, 1);
+	assert_same(kind(f), TASKCLUSTER_FALSE);
+	/* one that uses a third word tells the more */
+	setup(state);
+	use(f, 0, 0, false, 5);
+	use(f, 1, 1, false, 5);
+	use(f, 2, 2, false, 5);
+	assert_same(kind(f), TASKCLUSTER_UNKNOWN);
+	use(f, 2, 2, false, 1);
+	assert_same(kind(f), TASKCLUSTER_FALSE);
+}
+
+/* As it was seen of two threads that use four words at random */
+static void test_few(void **state)
+{
+	struct fixture *f = *state;
+
+	use(f, 0, 0, true, 5);
+	use(f, 0, 4, true, 5);
+	use(f, 1, 8, true, 6);
+	assert_same(kind(f), TASKCLUSTER_UNKNOWN);
+}
+
 static void test_atomic(void **state)
 {
 	struct fixture *f = *state;
@@ -146,8 +177,8 @@ static void test_reset(void **state)
 	taskcluster_filter_reset(&f->filter);
 	for (i = 0; i < THREADS; i++)
 		taskcluster_shmap_reset(&f->thread[i]);
-	use(f, 0, 1, false, 10);
-	use(f, 2, 2, false, 10);
+	use(f, 0, 1, false, 12);
+	use(f, 2, 2, false, 12);
 	assert_same(kind(f), TASKCLUSTER_FALSE);
 	assert_same(sharing(f).used, 0x6);
 }
@@ -158,6 +189,8 @@ int main(void)
 		cmocka_unit_test_setup(test_single, setup),
 		cmocka_unit_test_setup(test_false, setup),
 		cmocka_unit_test_setup(test_unsure, setup),
+		cmocka_unit_test_setup(test_chance, setup),
+		cmocka_unit_test_setup(test_few, setup),
 		cmocka_unit_test_setup(test_atomic, setup),
 		cmocka_unit_test_setup(test_code, setup),
 		cmocka_unit_test_setup(test_reset, setup),
