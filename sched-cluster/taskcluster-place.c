@@ -353,7 +353,7 @@ static s32 places_chip(int cpu)
 /* A group that a program has named is believed. What was found and did not help is not. */
 static u32 task_cluster(const struct taskcluster_task *t)
 {
-	return READ_ONCE(t->task->taskcluster_hint) ?: t->group->rest ? 0 : t->model.name;
+	return READ_ONCE(t->task->taskcluster_hint) ?: (t->group->rest ? 0 : t->model.name);
 }
 
 /* Steps of an eighth, so that a thread weighs the same in each round. */
@@ -648,6 +648,9 @@ void taskcluster_place_all(bool named)
 	if (!places_alloc(taskcluster_nr_tasks())) {
 		this_cpu_inc(taskcluster_stats[TASKCLUSTER_NOMEM]);
 		places_free();
+		/* what was found is tried again, and so is what was named */
+		if (named)
+			taskcluster_hints_changed();
 		return;
 	}
 	seen = places_find_chips();
