@@ -4,38 +4,13 @@
  * many lines came from other chips before and after. Shows how these tracepoints are used from
  * BPF; needs root, and a kernel with BTF.
  */
-#include <errno.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sysexits.h>
-#include <time.h>
-
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 
 #include "clusters.h"
 #include "clusters.skel.h"
+#include "live.h"
 
 static const char *const names[WHATS] = { "found", "home", "moved", "kept", "undone" };
-
-static volatile sig_atomic_t stopped;
-
-static void stop(int number)
-{
-	(void)number;
-	stopped = 1;
-}
-
-/* Why a program does not load is many lines; we say one. */
-static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	(void)format;
-	(void)args;
-	return 0;
-}
 
 static void print_cpu(const char *before, int cpu)
 {
@@ -85,45 +60,25 @@ static void print_counts(int map)
 
 static int watch(struct clusters_bpf *bpf, time_t end)
 {
-	struct ring_buffer *ring = ring_buffer__new(bpf_map__fd(bpf->maps.steps), print_step, NULL,
-						    NULL);
-	int got = 0;
+	int ret;
 
-	if (!ring)
-		return EX_OSERR;
 	printf("  cgroup      pid what\n");
 	fflush(stdout);
-	while (!stopped && (got >= 0 || got == -EINTR) && (!end || time(NULL) < end))
-		got = ring_buffer__poll(ring, 100);
-	ring_buffer__free(ring);
+	ret = live_poll(bpf_map__fd(bpf->maps.steps), print_step, end);
 	print_counts(bpf_map__fd(bpf->maps.counts));
-	return got < 0 && got != -EINTR ? EX_OSERR : EX_OK;
+	return ret;
 }
 
 int main(int argc, char **argv)
 {
-	unsigned long seconds = 0;
 	struct clusters_bpf *bpf;
-	char *rest = "";
+	time_t end;
 	int ret;
 
-	if (argc > 1)
-		seconds = strtoul(argv[1], &rest, 10);
-	if (argc > 2 || *rest || (argc > 1 && (*argv[1] < '0' || *argv[1] > '9'))) {
-		fprintf(stderr, "usage: clusters [SECONDS]\n");
+	if (!live_begin(argc, argv, "clusters", &end))
 		return EX_USAGE;
-	}
-	libbpf_set_print(say_nothing);
-	signal(SIGINT, stop);
-	signal(SIGTERM, stop);
 	bpf = clusters_bpf__open_and_load();
-	if (!bpf || clusters_bpf__attach(bpf)) {
-		fprintf(stderr,
-			"clusters: needs root, and a PATH kernel with BTF (configs/bpf.config)\n");
-		clusters_bpf__destroy(bpf);
-		return EX_UNAVAILABLE;
-	}
-	ret = watch(bpf, seconds ? time(NULL) + (time_t)seconds : 0);
+	ret = bpf && !clusters_bpf__attach(bpf) ? watch(bpf, end) : live_unavailable("clusters");
 	clusters_bpf__destroy(bpf);
 	return ret;
 }
