@@ -641,9 +641,6 @@ static int vpmu_event_init(struct perf_event *event)
 				(attr->exclude_kernel ? 0 : VPMU_KERNEL);
 	event->hw.event_base = own ? attr->config1 : 0;
 	event->hw.extra_reg.config = choice.sources;
-	/* perf calls sched_task() of a CPU's event only for who says so */
-	if (is_sampling_event(event))
-		event->attach_state |= PERF_ATTACH_SCHED_CB;
 	if (!vpmu_group_fits(event))
 		return -EINVAL;
 	event->destroy = vpmu_destroy;
