@@ -197,11 +197,16 @@ static int chip_pick(struct task_struct *p, const struct cpumask *span, int prev
 	return best;
 }
 
-/* A CPU of the chip @home for @p, or -1 and the reason. Under RCU. */
-static int chip_select(struct task_struct *p, int home, int prev, enum taskcluster_stat *why)
+/*
+ * A CPU of the chip @home for @p, or -1 and the reason. @is_full: is the chip full, if none of its
+ * CPUs is idle? Under RCU.
+ */
+static int chip_select(struct task_struct *p, int home, int prev, enum taskcluster_stat *why,
+		       bool (*is_full)(const struct task_struct *p, int home,
+				       const struct cpumask *span))
 {
 	const struct cpumask *span = chip_span(home);
-	bool idle, full;
+	bool idle;
 	int cpu;
 
 	*why = TASKCLUSTER_WOKEN_AWAY;
@@ -211,9 +216,7 @@ static int chip_select(struct task_struct *p, int home, int prev, enum taskclust
 	if (cpu < 0)
 		return -1;
 	*why = TASKCLUSTER_WOKEN_FULL;
-	full = !idle && (READ_ONCE(p->on_rq) ? chip_is_full(p, home, span) :
-					       chip_was_full(p, home, span));
-	if (full)
+	if (!idle && is_full(p, home, span))
 		return -1;
 	*why = TASKCLUSTER_WOKEN;
 	return cpu;
@@ -239,7 +242,7 @@ int __taskcluster_select_cpu(struct task_struct *p, int prev_cpu)
 	if (home < 0)
 		return -1;
 	rcu_read_lock();
-	cpu = chip_select(p, home, prev_cpu, &why);
+	cpu = chip_select(p, home, prev_cpu, &why, chip_was_full);
 	rcu_read_unlock();
 	this_cpu_inc(taskcluster_stats[why]);
 	return cpu;
@@ -576,7 +579,7 @@ static void task_move(struct taskcluster_task *t)
 	enum taskcluster_stat why;
 
 	rcu_read_lock();
-	cpu = chip_select(t->task, t->home, from, &why);
+	cpu = chip_select(t->task, t->home, from, &why, chip_is_full);
 	rcu_read_unlock();
 	if ((cpu < 0 || !cpu_is_free(cpu)) && task_take_place(t, from))
 		return;
