@@ -10,7 +10,6 @@
 #ifndef _LINUX_TASKCLUSTER_H
 #define _LINUX_TASKCLUSTER_H
 
-#include <linux/errno.h>
 #include <linux/jump_label.h>
 #include <linux/sched.h>
 
@@ -59,12 +58,6 @@ static inline bool taskcluster_keeps(struct task_struct *p, int src_cpu, int dst
 
 static inline void taskcluster_fork(struct task_struct *p)
 {
-}
-
-static inline int taskcluster_prctl(unsigned int cmd, pid_t pid, unsigned int scope,
-				    unsigned long uaddr)
-{
-	return -EINVAL;
 }
 #endif
 
