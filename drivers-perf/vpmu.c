@@ -50,6 +50,7 @@
  * @ring: records of the unit
  * @callers: return addresses of each record; NULL: the device has none
  * @tail: first record that was not drained
+ * @online: the CPU is, or is about to be
  * @halted: perf has disabled the PMU on this CPU
  * @reading: perf reads several events in one go
  * @changed: counters that the unit has to be told of anew, a bit for each
@@ -64,7 +65,7 @@ struct vpmu_cpu {
 	const struct vpmu_record *ring;
 	const u64 (*callers)[VPMU_CALLERS];
 	u32 tail;
-	bool halted, reading;
+	bool online, halted, reading;
 	u32 changed;
 	struct perf_event *events[VPMU_COUNTERS];
 	u64 seen[VPMU_COUNTERS];
@@ -238,7 +239,7 @@ static void vpmu_program(struct vpmu_cpu *c)
 		vpmu_set_counter(c, k);
 	c->changed = 0;
 	memset(c->seen, 0, sizeof(c->seen));
-	c->reg->control = READ_ONCE(vpmu.events) ? VPMU_ENABLE : 0;
+	c->reg->control = c->online && READ_ONCE(vpmu.events) ? VPMU_ENABLE : 0;
 	c->reg->context = current->pid;
 	WRITE_ONCE(c->reg->status, U32_MAX);
 	vpmu_do(VPMU_PROGRAM);
@@ -641,6 +642,9 @@ static int vpmu_event_init(struct perf_event *event)
 				(attr->exclude_kernel ? 0 : VPMU_KERNEL);
 	event->hw.event_base = own ? attr->config1 : 0;
 	event->hw.extra_reg.config = choice.sources;
+	/* perf calls sched_task() of a CPU's event only for who says so */
+	if (is_sampling_event(event))
+		event->attach_state |= PERF_ATTACH_SCHED_CB;
 	if (!vpmu_group_fits(event))
 		return -EINVAL;
 	event->destroy = vpmu_destroy;
@@ -716,7 +720,6 @@ static void vpmu_identify(struct vpmu_cpu *c)
 	vpmu_claim(c, READ_ONCE(device->unit));
 }
 
-/* A CPU keeps its unit when it goes offline: perf takes the events off it later. */
 static int vpmu_cpu_online(unsigned int cpu)
 {
 	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
@@ -724,6 +727,7 @@ static int vpmu_cpu_online(unsigned int cpu)
 
 	mutex_lock(&vpmu_lock);
 	local_irq_save(flags);
+	c->online = true;
 	if (c->reg) {
 		vpmu_halt(c, false);
 		vpmu_resume(c);
@@ -732,6 +736,19 @@ static int vpmu_cpu_online(unsigned int cpu)
 	}
 	local_irq_restore(flags);
 	mutex_unlock(&vpmu_lock);
+	return 0;
+}
+
+/* The CPU keeps its unit, and perf takes the events off it later. */
+static int vpmu_cpu_offline(unsigned int cpu)
+{
+	struct vpmu_cpu *c = this_cpu_ptr(&vpmu_cpus);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	c->online = false;
+	vpmu_program_this(NULL);
+	local_irq_restore(flags);
 	return 0;
 }
 
@@ -799,7 +816,8 @@ static int vpmu_register(void)
 		hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 		timer->function = vpmu_timer;
 	}
-	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf:vpmu", vpmu_cpu_online, NULL);
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "perf:vpmu", vpmu_cpu_online,
+				  vpmu_cpu_offline);
 	if (state < 0)
 		return state;
 	ret = perf_pmu_register(&vpmu_pmu, "vpmu", -1);

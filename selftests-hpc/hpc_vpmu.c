@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include "hpc.h"
 
@@ -759,6 +760,48 @@ static bool survives_hotplug(void)
 	return good;
 }
 
+static pid_t keep_busy(int cpu)
+{
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	run_on(cpu);
+	for (;;)
+		loop(ROUNDS);
+}
+
+/*
+ * The last event ends while a CPU is offline. If its unit went on, it would have a turn of 2,000 cycles
+ * for many thousands of the other CPUs, and never come back.
+ */
+static bool survives_return(void)
+{
+	struct event e = { .name = "loads", .pid = -1, .cpu = 1, .group = -1 };
+	int i, fd, online = open(CPU1, O_WRONLY);
+	pid_t child[] = { -1, -1, -1 };
+	bool good;
+
+	if (online < 0)
+		return false;
+	fd = open_event(&e);
+	start(fd);
+	good = write(online, "0", 1) == 1;
+	close(fd);
+	for (i = 0; i < 3; i++)
+		child[i] = keep_busy(i ? i + 1 : 0);
+	good &= write(online, "1", 1) == 1;
+	for (i = 0; i < 3; i++) {
+		if (child[i] < 0)
+			continue;
+		kill(child[i], SIGKILL);
+		waitpid(child[i], NULL, 0);
+	}
+	close(online);
+	return good;
+}
+
 static bool device_is_honest(void)
 {
 	ksft_print_msg("lies %lld, late %lld, lost %lld\n", stat_of("lies"), stat_of("late"),
@@ -798,7 +841,7 @@ int main(int argc, char **argv)
 		run("a device that lies is found out", survives_lies);
 		ksft_finished();
 	}
-	ksft_set_plan(17);
+	ksft_set_plan(18);
 	run("instructions, loads and stores of a loop", counts_a_loop);
 	run("user and kernel mode", filters_modes);
 	run("more events than counters", shares_counters);
@@ -814,6 +857,7 @@ int main(int argc, char **argv)
 	run("callers in the kernel", knows_callers);
 	run("callers in user space", knows_user_callers);
 	run("a CPU that goes offline", survives_hotplug);
+	run("a CPU that comes back when nobody counts", survives_return);
 	run("a device that is unbound, and bound", binds_again);
 	run("the device does not lie", device_is_honest);
 	ksft_finished();
