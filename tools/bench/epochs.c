@@ -5,7 +5,7 @@
  * usage: epochs hpc|perf MS CPU COMMAND [ARGUMENT]...
  *
  * hpc: by logical counters (/sys/kernel/hpc, as its slice_us says). perf: by events of perf, which
- * takes turns with them (as perf_event_mux_interval_ms of the PMU says), scaled as perf stat -I
+ * takes turns with them (as perf_event_mux_interval_ms or _us of the PMU says), scaled as perf stat -I
  * does. COMMAND runs on CPU, behind mark 0 of the PMU, and is counted in user mode. What it prints
  * is dropped. Each MS milliseconds a line for each event:
  *
