@@ -15,10 +15,25 @@
 
 /* ---- what gnuplot is told --------------------------------------------- */
 
+static void replace(char *text, const char *what, const char *with)
+{
+	while ((text = strstr(text, what)))
+		text = mempcpy(text, with, strlen(with));
+}
+
+/* gnuplot escapes < and & but hands on what else XML may not hold: U+FFFE, U+FFFF, and ]]> */
+static void make_fit_for_xml(char *text)
+{
+	replace(text, "\xef\xbf\xbe", "???");
+	replace(text, "\xef\xbf\xbf", "???");
+	replace(text, "]]>", "]]?");
+}
+
 static void write_quoted(FILE *script, const char *text)
 {
 	char *clean = printable(text), *c;
 
+	make_fit_for_xml(clean);
 	fputc('\'', script);
 	for (c = clean; *c; c++) {
 		if (*c == '\'')
