@@ -8,23 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pathctl.h"
+#include "stalls.h"
 
 #define BAR 40		/* characters for all cycles */
-
-/* A line of cpu.stalls: a cause, or a source of one, which has a dot in its name */
-struct stall {
-	const char *name;
-	uint64_t cycles, error, counted;
-	bool known;
-};
-
-struct stalls {
-	char *text;
-	uint64_t cycles, pending, unknown;
-	struct stall *list;
-	size_t count;
-};
 
 /* What was counted in all, and between this frame and the one before */
 struct frame {
@@ -35,7 +21,8 @@ struct frame {
 
 struct stalls_options {
 	bool on, off, once, json;
-	unsigned int delay;
+	const char *svg;
+	unsigned int delay, seconds;
 };
 
 /* ---- the file -------------------------------------------------------------- */
@@ -65,25 +52,28 @@ static void take_line(struct stalls *s, char *line)
 	}
 }
 
-static void stalls_read(struct stalls *s, const struct cgroup *cgroup)
+/* The text will be freed with it. */
+void stalls_parse(struct stalls *s, char *text)
 {
-	char *line, *rest;
+	char *line;
 
-	memset(s, 0, sizeof(*s));
-	s->text = rest = cgroup_read_cpu(cgroup, "cpu.stalls", "CONFIG_HPC");
-	while ((line = strsep(&rest, "\n")))
+	*s = (struct stalls){ .text = text };
+	while ((line = strsep(&text, "\n")))
 		take_line(s, line);
 }
 
-static void stalls_free(struct stalls *s)
+void stalls_read(struct stalls *s, const struct cgroup *cgroup)
+{
+	stalls_parse(s, cgroup_read_cpu(cgroup, "cpu.stalls", "CONFIG_HPC"));
+}
+
+void stalls_free(struct stalls *s)
 {
 	free(s->list);
 	free(s->text);
 }
 
-/* ---- frames ------------------------------------------------------------------ */
-
-static bool is_same_list(const struct stalls *a, const struct stalls *b)
+bool stalls_same_list(const struct stalls *a, const struct stalls *b)
 {
 	size_t i;
 
@@ -92,6 +82,8 @@ static bool is_same_list(const struct stalls *a, const struct stalls *b)
 			return false;
 	return a->count == b->count;
 }
+
+/* ---- frames ------------------------------------------------------------------ */
 
 /* Numbers and the squares of their errors add up over time. */
 static void stall_subtract(struct stall *stall, const struct stall *before)
@@ -109,7 +101,7 @@ static bool frame_subtract(struct frame *frame, const struct stalls *before)
 	struct stalls *now = &frame->now, *all = &frame->all;
 	size_t i;
 
-	if (!is_same_list(all, before) || all->cycles <= before->cycles ||
+	if (!stalls_same_list(all, before) || all->cycles <= before->cycles ||
 	    all->unknown < before->unknown)
 		return false;
 	*now = *all;
@@ -350,28 +342,37 @@ static const struct option long_options[] = {
 	{ "off", no_argument, NULL, '0' },
 	{ "once", no_argument, NULL, 'o' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "svg", required_argument, NULL, 's' },
+	{ "duration", required_argument, NULL, 't' },
 	{ "delay", required_argument, NULL, 'd' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
 
-static void take_options(struct stalls_options *options, const struct command *cmd, int argc,
-			 char **argv)
+static void take_option(struct stalls_options *options, int option)
 {
-	int option;
+	options->on |= option == '1';
+	options->off |= option == '0';
+	options->once |= option == 'o';
+	options->json |= option == 'j';
+	if (option == 's')
+		options->svg = optarg;
+	if (option == 't')
+		options->seconds = option_number("--duration", optarg, 1, 1000000);
+	if (option == 'd')
+		options->delay = option_number("--delay", optarg, 1, 3600);
+}
 
-	while ((option = next_option(cmd, argc, argv, "hd:", long_options)) != -1) {
-		options->on |= option == '1';
-		options->off |= option == '0';
-		options->once |= option == 'o';
-		options->json |= option == 'j';
-		if (option == 'd')
-			options->delay = option_number("--delay", optarg, 1, 3600);
-	}
+static void check_options(const struct stalls_options *options, int words)
+{
 	if (options->on && options->off)
 		die(EX_USAGE, "--on or --off?");
-	if (argc - optind > 1 || (argc == optind && !options->on && !options->off))
+	if (words > 1 || (!words && (options->svg || (!options->on && !options->off))))
 		die(EX_USAGE, "of which cgroup? pathctl stalls CGROUP");
+	if (options->svg && (options->off || options->once || options->json))
+		die(EX_USAGE, "--svg draws what comes from now on: not --off, --once or --json");
+	if (options->seconds && !options->svg)
+		die(EX_USAGE, "--duration is how long to record for a picture: --svg FILE");
 }
 
 static void once(struct frame *frame, bool json)
@@ -401,7 +402,9 @@ static void show(const char *name, const struct stalls_options *options)
 	struct frame frame = { .cgroup = &cgroup };
 
 	cgroup_find(&cgroup, name);
-	if (options->once || options->json)
+	if (options->svg)
+		stalls_write_svg(options->svg, &cgroup, options->delay, options->seconds);
+	else if (options->once || options->json)
 		once(&frame, options->json);
 	else
 		live(&frame, options->delay);
@@ -412,8 +415,11 @@ static void show(const char *name, const struct stalls_options *options)
 static int run(const struct command *cmd, int argc, char **argv)
 {
 	struct stalls_options options = { .delay = 2 };
+	int option;
 
-	take_options(&options, cmd, argc, argv);
+	while ((option = next_option(cmd, argc, argv, "hd:", long_options)) != -1)
+		take_option(&options, option);
+	check_options(&options, argc - optind);
 	if (options.on)
 		switch_on();
 	if (options.off)
@@ -433,6 +439,9 @@ const struct command cmd_stalls = {
 		"  --off         end it\n"
 		"  --once        print one frame and end\n"
 		"  --json        one frame as JSON\n"
+		"  --svg FILE    record until ^C, or until the cgroup is gone, and draw where the\n"
+		"                cycles went over time, with gnuplot\n"
+		"  --duration S  record for no longer than this many seconds\n"
 		"  -d, --delay S seconds between frames (2)\n\n"
 		"Cycles of the cgroup since --on: those in which instructions completed, and those\n"
 		"lost to each cause, in percent, with two standard errors. Below a cause are the\n"

@@ -379,7 +379,23 @@ struct heat {
 	double max;
 };
 
+struct band {
+	char *name;
+	unsigned int colour;	/* 0xrrggbb */
+};
+
+/* A picture of the parts of a whole over time: bands, one above the other */
+struct stack {
+	const char *title, *x_label, *y_label;
+	const struct band *bands;	/* the lowest first */
+	size_t count, steps;
+	const double *ends;	/* of the steps; the first begins at 0 */
+	const double *shares;	/* percent: the bands of a step, then the next; all 0: a gap */
+};
+
+void svg_require(void);
 void svg_write(const char *path, const struct plot *plot, const char *y_label);
 void svg_write_heat(const char *path, const struct heat *heat);
+void svg_write_stack(FILE *out, const char *path, const struct stack *stack);
 
 #endif

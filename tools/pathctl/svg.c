@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Curves, and what is more or less dark, as pictures, drawn by gnuplot.
+ * Curves, what is more or less dark, and parts of a whole, as pictures, drawn by gnuplot.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -175,6 +175,92 @@ static void write_heat(FILE *script, const struct heat *heat)
 	fputs("plot $cells using 1:2:(0.5):(0.5):3 with boxxyerror lc palette notitle\n", script);
 }
 
+/* ---- what it is told of parts of a whole ---------------------------------- */
+
+static bool is_gap(const struct stack *stack, size_t step)
+{
+	size_t i;
+
+	for (i = 0; i < stack->count; i++)
+		if (stack->shares[step * stack->count + i] > 0)
+			return false;
+	return true;
+}
+
+/* The upper edges of all bands at a time */
+static void write_edge(FILE *script, const struct stack *stack, size_t step, double x)
+{
+	double top = 0;
+	size_t i;
+
+	fprintf(script, "%.10g", x);
+	for (i = 0; i < stack->count; i++) {
+		top += stack->shares[step * stack->count + i];
+		fprintf(script, " %.6g", top);
+	}
+	fputc('\n', script);
+}
+
+/* A blank line is where a polygon ends. */
+static void write_steps(FILE *script, const struct stack *stack)
+{
+	size_t i;
+
+	fputs("$steps << END\n", script);
+	for (i = 0; i < stack->steps; i++) {
+		if (is_gap(stack, i)) {
+			fputc('\n', script);
+			continue;
+		}
+		write_edge(script, stack, i, i ? stack->ends[i - 1] : 0);
+		write_edge(script, stack, i, stack->ends[i]);
+	}
+	fputs("END\n", script);
+}
+
+/*
+ * The highest band comes first, and each goes down to the axis: those below are drawn over it.
+ * Bands that only touched would have light seams between them.
+ */
+static void write_bands(FILE *script, const struct stack *stack)
+{
+	size_t i;
+
+	fputs("plot", script);
+	for (i = stack->count; i--;) {
+		fprintf(script, "%s $steps using 1:%zu with filledcurves y1=0 fs solid noborder ",
+			i + 1 < stack->count ? "," : "", i + 2);
+		fprintf(script, "lc rgb '#%06x' title ", stack->bands[i].colour);
+		write_quoted(script, stack->bands[i].name);
+	}
+	fputc('\n', script);
+}
+
+#define KEY_HEIGHT	24	/* for a name in the legend; gnuplot wants some more than it uses */
+
+/* Each band has its name beside them. */
+static int stack_height(const struct stack *stack)
+{
+	int names = KEY_HEIGHT * stack->count;
+
+	return names < 384 ? 480 : 96 + names;
+}
+
+static void write_stack(FILE *script, const struct stack *stack)
+{
+	write_terminal(script, stack_height(stack));
+	fprintf(script, "set xrange [0:%.10g]\nset yrange [0:100]\n",
+		stack->ends[stack->steps - 1]);
+	fputs("set border 3 front\nset tics out nomirror\nset ytics 20\n", script);
+	fputs("set format y '%g %%'\n", script);
+	fputs("set key outside right center reverse Left samplen 2\n", script);
+	write_label(script, "title", stack->title);
+	write_label(script, "xlabel", stack->x_label);
+	write_label(script, "ylabel", stack->y_label);
+	write_steps(script, stack);
+	write_bands(script, stack);
+}
+
 /* ---- running it -------------------------------------------------------- */
 
 static pid_t spawn_gnuplot(int out, int *in)
@@ -219,12 +305,12 @@ struct picture {
 	pid_t pid;
 };
 
-static void picture_begin(struct picture *picture, const char *path)
+static void picture_begin(struct picture *picture, FILE *out, const char *path)
 {
 	int in;
 
 	picture->path = path;
-	picture->out = open_output(path);
+	picture->out = out;
 	picture->memory = memfd_create("picture", MFD_CLOEXEC);
 	if (picture->memory < 0)
 		die(EX_OSERR, "no memory for a picture: %s", strerror(errno));
@@ -257,6 +343,16 @@ static void picture_end(struct picture *picture)
 	close_output(picture->out, picture->path);
 }
 
+/* Is there a gnuplot? To be asked before a recording that would be for nothing. */
+void svg_require(void)
+{
+	int in;
+	pid_t pid = spawn_gnuplot(STDERR_FILENO, &in);
+
+	close(in);
+	wait_for_gnuplot(pid);
+}
+
 /* The title and x unit are the plot's; a plot without x_max fits its points. */
 void svg_write(const char *path, const struct plot *plot, const char *y_label)
 {
@@ -267,7 +363,7 @@ void svg_write(const char *path, const struct plot *plot, const char *y_label)
 	for (i = 0; i < plot->count; i++)
 		if (plot->series[i].x[plot->series[i].points - 1] > sized.x_max)
 			sized.x_max = plot->series[i].x[plot->series[i].points - 1];
-	picture_begin(&picture, path);
+	picture_begin(&picture, open_output(path), path);
 	write_script(picture.script, &sized, y_label);
 	picture_end(&picture);
 }
@@ -277,7 +373,17 @@ void svg_write_heat(const char *path, const struct heat *heat)
 {
 	struct picture picture;
 
-	picture_begin(&picture, path);
+	picture_begin(&picture, open_output(path), path);
 	write_heat(picture.script, heat);
+	picture_end(&picture);
+}
+
+/* To what open_output() has opened. There must be a step. */
+void svg_write_stack(FILE *out, const char *path, const struct stack *stack)
+{
+	struct picture picture;
+
+	picture_begin(&picture, out, path);
+	write_stack(picture.script, stack);
 	picture_end(&picture);
 }

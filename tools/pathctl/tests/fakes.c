@@ -8,11 +8,16 @@
  *   FAKE_ENODATA	name of a file that has no data
  *
  * And makes time pass ten times as fast, for those who ask the clock or poll().
+ *
+ *   FAKE_STEPS	directory. Time passes only while poll() waits, and in no time. Each time the
+ *		next of the files 0, 1 ... there takes the place of "now" in it; if there is
+ *		none, ^C at once.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -80,15 +85,35 @@ ssize_t read(int fd, void *buf, size_t size)
 
 #define FASTER 10
 
+static long long stepped_ms;
+
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
 	int ret = syscall(SYS_clock_gettime, clock, time);
 
+	if (clock == CLOCK_MONOTONIC && getenv("FAKE_STEPS")) {
+		*time = (struct timespec){ .tv_sec = stepped_ms / 1000,
+					   .tv_nsec = stepped_ms % 1000 * 1000000 };
+		return 0;
+	}
 	if (!ret && clock == CLOCK_MONOTONIC) {
 		time->tv_sec = time->tv_sec * FASTER + time->tv_nsec * FASTER / 1000000000;
 		time->tv_nsec = time->tv_nsec * FASTER % 1000000000;
 	}
 	return ret;
+}
+
+static void make_step(const char *dir, int ms)
+{
+	static unsigned int number;
+	char from[4096], now[4096];
+
+	snprintf(from, sizeof(from), "%s/%u", dir, number++);
+	snprintf(now, sizeof(now), "%s/now", dir);
+	if (rename(from, now))
+		kill(getpid(), SIGINT);
+	else
+		stepped_ms += ms;
 }
 
 int poll(struct pollfd *fds, nfds_t count, int ms)
@@ -97,5 +122,9 @@ int poll(struct pollfd *fds, nfds_t count, int ms)
 		.tv_sec = ms / FASTER / 1000, .tv_nsec = ms * (1000000L / FASTER) % 1000000000,
 	};
 
+	if (getenv("FAKE_STEPS")) {
+		make_step(getenv("FAKE_STEPS"), ms);
+		return ppoll(fds, count, &(struct timespec){ 0 }, NULL);
+	}
 	return ppoll(fds, count, ms < 0 ? NULL : &time, NULL);
 }
