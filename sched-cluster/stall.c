@@ -19,6 +19,9 @@
 #include <linux/xarray.h>
 #include "hpc.h"
 
+#define CREATE_TRACE_POINTS
+#include <trace/events/hpc.h>
+
 struct hpc_accounts {
 	u64 serial_nr;
 	struct hpc_window window;
@@ -55,7 +58,70 @@ static struct hpc_accounts *hpc_account_new(const struct cgroup_subsys_state *cs
 	return a;
 }
 
-static void hpc_account_add(struct hpc_accounts *a, const struct hpc_piece *piece)
+/* Tracepoints */
+
+/* Totals before a window was added, for who traces. Too large for the stack */
+static struct hpc_totals hpc_totals_before;
+
+/* The cause of a stall, or the cause and the source: all behind the first dot */
+static const char *hpc_cause(const struct hpc_event *e)
+{
+	return strchr(e->name, '.') + 1;
+}
+
+static u64 hpc_error_since(const struct hpc_var *before, const struct hpc_var *now)
+{
+	struct hpc_var var = {
+		.high = now->high - before->high - (now->low < before->low),
+		.low = (now->low - before->low) % HPC_VAR,
+	};
+
+	return hpc_error(&var);
+}
+
+static void hpc_trace_stalls(u64 cgroup, const struct hpc_totals *was, const struct hpc_totals *t)
+{
+	const struct hpc_event *event = hpc_config.events.event;
+	unsigned int i;
+	u64 cycles;
+
+	/* others than stalls and their sources never have any */
+	for (i = 0; i < hpc_config.events.set.nr; i++) {
+		cycles = t->event[i].stall - was->event[i].stall;
+		if (cycles)
+			trace_hpc_stall(cgroup, i, hpc_cause(&event[i]), cycles,
+					hpc_error_since(&was->event[i].stall_var,
+							&t->event[i].stall_var));
+	}
+}
+
+static void hpc_trace_window(u64 cgroup, const struct hpc_totals *was, const struct hpc_totals *t)
+{
+	trace_hpc_window(cgroup, t->cycles - was->cycles, t->unknown - was->unknown,
+			 t->completion - was->completion,
+			 hpc_error_since(&was->completion_var, &t->completion_var));
+	if (trace_hpc_stall_enabled())
+		hpc_trace_stalls(cgroup, was, t);
+}
+
+/*
+ * The piece has a reference to its cgroup, and that to those above, so that @css has an id even if
+ * it is offline.
+ */
+static void hpc_account_close(const struct cgroup_subsys_state *css, struct hpc_accounts *a)
+{
+	bool traced = trace_hpc_window_enabled() || trace_hpc_stall_enabled();
+
+	lockdep_assert_held(&hpc_account_mutex);
+	if (traced)
+		hpc_totals_before = a->totals;
+	hpc_window_close(&a->window, &hpc_config.events.set, &a->totals);
+	if (traced)
+		hpc_trace_window(cgroup_id(css->cgroup), &hpc_totals_before, &a->totals);
+}
+
+static void hpc_account_add(const struct cgroup_subsys_state *css, struct hpc_accounts *a,
+			    const struct hpc_piece *piece)
 {
 	const struct hpc_set *set = &hpc_config.events.set;
 	u64 events = hpc_config.groups.set[piece->group];
@@ -68,7 +134,7 @@ static void hpc_account_add(struct hpc_accounts *a, const struct hpc_piece *piec
 			hpc_count_add(&a->window.event[__ffs64(events)], piece->count[n],
 				      piece->count[0]);
 	if (hpc_window_due(&a->window, set))
-		hpc_window_close(&a->window, set, &a->totals);
+		hpc_account_close(css, a);
 }
 
 /**
@@ -87,7 +153,7 @@ bool hpc_account(const struct hpc_piece *piece)
 	for (css = piece->css; css; css = css->parent) {
 		a = hpc_account_find(css) ?: hpc_account_new(css);
 		if (a)
-			hpc_account_add(a, piece);
+			hpc_account_add(css, a, piece);
 		all &= !!a;
 	}
 	return all;
@@ -152,12 +218,6 @@ static void hpc_show(struct seq_file *m, const char *name, const char *what, u64
 static void hpc_show_counted(struct seq_file *m, const struct hpc_total *t)
 {
 	seq_printf(m, " counted=%llu\n", hpc_mul_div(t->counted, 100, t->cycles));
-}
-
-/* The cause of a stall, or the cause and the source: all behind the first dot */
-static const char *hpc_cause(const struct hpc_event *e)
-{
-	return strchr(e->name, '.') + 1;
 }
 
 static void hpc_show_stall(struct seq_file *m, unsigned int i, const struct hpc_total *t)
