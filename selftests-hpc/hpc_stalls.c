@@ -38,6 +38,7 @@
 #define ROOT	"/sys/fs/cgroup/"
 #define CG	ROOT "hpc-test"
 #define CPU1	"/sys/devices/system/cpu/cpu1/online"
+#define TRACING	"/sys/kernel/tracing/"
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 #define PAGE	4096
 
@@ -156,19 +157,40 @@ static void end(void)
 
 /* Cgroups */
 
+/* What follows @want, which begins a line; or NULL */
+static const char *behind(const char *text, const char *want)
+{
+	const char *line;
+
+	for (line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, want, strlen(want)))
+			return line + strlen(want);
+	}
+	return NULL;
+}
+
 /* The number behind "@name " or "@name @key=" in such a file's text, or -1 */
 static long long cell(const char *text, const char *name, const char *key)
 {
 	char want[64];
-	const char *line;
+	const char *at;
 
 	snprintf(want, sizeof(want), key ? "%s %s=" : "%s ", name, key);
-	for (line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (!strncmp(line, want, strlen(want)))
-			return strtoll(line + strlen(want), NULL, 10);
-	}
-	return -1;
+	at = behind(text, want);
+	return at ? strtoll(at, NULL, 10) : -1;
+}
+
+/* The error in the line of @name, or -1 */
+static long long bound_of(const char *text, const char *name)
+{
+	char want[64];
+	const char *at;
+
+	snprintf(want, sizeof(want), "%s ", name);
+	at = behind(text, want);
+	at = at ? strstr(at, "error=") : NULL;
+	return at ? strtoll(at + 6, NULL, 10) : -1;
 }
 
 static void read_cgroup(const char *cg, const char *file, char *text)
@@ -815,6 +837,132 @@ static bool leaves_time(void)
 	return good;
 }
 
+/* Sum of a field in the trace of a cgroup's windows, or of a cause in these; or of its squares */
+static double traced(const char *cg, const char *cause, const char *field, bool squares)
+{
+	FILE *f = fopen(TRACING "trace", "r");
+	char line[512], of_cause[64], *at;
+	unsigned long long id;
+	struct stat st = { };
+	double sum = 0, value;
+
+	stat(cg, &st);
+	snprintf(of_cause, sizeof(of_cause), " cause=%s ", cause ?: "");
+	while (f && fgets(line, sizeof(line), f)) {
+		at = strstr(line, cause ? " hpc_stall: cgroup=" : " hpc_window: cgroup=");
+		if (!at || (cause && !strstr(at, of_cause)))
+			continue;
+		at = strchr(at, '=');
+		id = strtoull(at + 1, &at, 10);
+		at = strstr(at, field);
+		if (id != st.st_ino || !at)
+			continue;
+		value = strtoll(strchr(at, '=') + 1, NULL, 10);
+		sum += squares ? value * value : value;
+	}
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+static bool traced_error(const char *cg, const char *text, const char *cause)
+{
+	double sum = sqrt(traced(cg, cause, " error=", true));
+	long long error = bound_of(text, cause ?: "completion");
+
+	ksft_print_msg("%s: error %lld, traced %.0f\n", cause ?: "completion", error, sum);
+	/* each window's is rounded down */
+	return error > 0 && sum <= error + 1 && sum >= 0.98 * error;
+}
+
+static bool traced_errors(const char *cg)
+{
+	char text[PAGE];
+
+	read_cgroup(cg, "cpu.stalls", text);
+	return traced_error(cg, text, NULL) & traced_error(cg, text, "d") &
+	       traced_error(cg, text, "d.l3");
+}
+
+static bool traced_stall(const char *cg, const char *text, const char *cause)
+{
+	long long cycles = cell(text, cause, "cycles");
+
+	return is(cause, traced(cg, cause, " cycles=", false), cycles < 0 ? 0 : cycles);
+}
+
+static bool traced_all(const char *cg)
+{
+	char text[PAGE], name[32];
+	bool good = true;
+	size_t i;
+
+	read_cgroup(cg, "cpu.stalls", text);
+	good &= is("cycles", traced(cg, NULL, " cycles=", false), cell(text, "cycles", NULL));
+	good &= is("unknown", traced(cg, NULL, " unknown=", false), cell(text, "unknown", NULL));
+	good &= is("completion", traced(cg, NULL, " completion=", false),
+		   cell(text, "completion", "cycles"));
+	for (i = 0; i < CAUSES; i++)
+		good &= traced_stall(cg, text, causes[i]);
+	for (i = 0; i < SOURCES; i++) {
+		snprintf(name, sizeof(name), "d.%s", sources[i].name);
+		good &= traced_stall(cg, text, name);
+	}
+	ksft_print_msg("%s: %lld cycles, %lld unknown\n", cg, cell(text, "cycles", NULL),
+		       cell(text, "unknown", NULL));
+	return good && cell(text, "cycles", NULL) > 0;
+}
+
+/* All accounts and the trace begin anew, in this order. */
+static bool begin_traced(bool sources)
+{
+	char events[PAGE];
+	int fd;
+	bool good = begin("all");
+
+	put(HPC "enabled", "0");
+	all_events(events);
+	if (!sources)
+		*strstr(events, " source") = 0;
+	good &= is("events", put(HPC "events", events), 0) &&
+		is("trace", put(TRACING "events/hpc/enable", "1"), 0);
+	fd = open(TRACING "trace", O_WRONLY | O_TRUNC);
+	close(fd);
+	return good && fd >= 0 && is("enabled", put(HPC "enabled", "1"), 0);
+}
+
+/* Windows of a cgroup and of the root have what their cpu.stalls have. */
+static bool traces(bool unknown)
+{
+	bool good = begin_traced(!unknown) && make_cgroup(CG);
+	/* takes a counter. There are no sources then, so it is a cause that lacks one */
+	int fd = unknown ? open_event(event_nr("", "cycles"), -1, 0, PINNED) : -1;
+
+	good &= works(CG, 0, 400);
+	close(fd);
+	/* no window is closed any more */
+	put(HPC "enabled", "0");
+	put(TRACING "events/hpc/enable", "0");
+	good &= traced_all(CG) & traced_all(ROOT);
+	if (unknown)
+		good &= plain(CG, "unknown") > 0;
+	else
+		good &= traced_errors(CG) & traced_errors(ROOT);
+	rmdir(CG);
+	end();
+	return good;
+}
+
+static bool traces_known(void)
+{
+	return traces(false);
+}
+
+static bool traces_unknown(void)
+{
+	return traces(true);
+}
+
 /* What reading a file gives that a user has opened, and root reads */
 static int read_of_user(const char *path)
 {
@@ -918,17 +1066,6 @@ static void error_of(const char *slice, const struct parts *truth)
 	compare_parts(&estimate, truth);
 	end();
 	rmdir(CG);
-}
-
-static long long bound_of(const char *text, const char *name)
-{
-	const char *line = text - 1;
-	size_t n = strlen(name);
-
-	while (line++ && (strncmp(line, name, n) || line[n] != ' '))
-		line = strchr(line, '\n');
-	line = line ? strstr(line, "error=") : NULL;
-	return line ? strtoll(line + 6, NULL, 10) : -1;
 }
 
 /* Name all events there are, and count them. Return: their number */
@@ -1036,7 +1173,7 @@ static void run(const char *name, bool (*test)(void))
 
 static void run_all(void)
 {
-	ksft_set_plan(11);
+	ksft_set_plan(13);
 	run("nonsense is refused", refuses_nonsense);
 	run("nothing changes while it counts", refuses_changes);
 	run("as few groups as can be", packs);
@@ -1050,6 +1187,12 @@ static void run_all(void)
 	run("a CPU that goes offline", survives_hotplug);
 	run("others have all counters", yields_to_others);
 	run("a slice leaves time to the program", leaves_time);
+	run("tracepoints tell what cpu.stalls does", traces_known);
+	/* in host time perf's turns may leave none to cycles either, and then there is no window */
+	if (modelled_time())
+		run("tracepoints tell of unknown cycles", traces_unknown);
+	else
+		ksft_test_result_skip("tracepoints tell of unknown cycles (virtual time only)\n");
 	run("a user who may not read it", is_private);
 }
 
