@@ -31,6 +31,11 @@ static int live_say_nothing(enum libbpf_print_level level, const char *format, v
 	return 0;
 }
 
+static void live_usage(const char *name)
+{
+	fprintf(stderr, "usage: %s [SECONDS]\n", name);
+}
+
 /* Sets when to end, 0 for never. Or false, and the usage was told. */
 static bool live_begin(int argc, char **argv, const char *name, time_t *end)
 {
@@ -40,7 +45,7 @@ static bool live_begin(int argc, char **argv, const char *name, time_t *end)
 	if (argc > 1)
 		seconds = strtoul(argv[1], &rest, 10);
 	if (argc > 2 || *rest || (argc > 1 && (*argv[1] < '0' || *argv[1] > '9'))) {
-		fprintf(stderr, "usage: %s [SECONDS]\n", name);
+		live_usage(name);
 		return false;
 	}
 	*end = seconds ? time(NULL) + (time_t)seconds : 0;
@@ -56,8 +61,21 @@ static int live_unavailable(const char *name)
 	return EX_UNAVAILABLE;
 }
 
+/* Wait for @seconds, or until the end. Return false if that is it. */
+static inline bool live_wait(time_t seconds, time_t end)
+{
+	const struct timespec step = { .tv_nsec = 100000000 };
+	time_t until = time(NULL) + seconds;
+
+	if (end && until > end)
+		until = end;
+	while (!live_stopped && time(NULL) < until)
+		nanosleep(&step, NULL);
+	return !live_stopped && (!end || time(NULL) < end);
+}
+
 /* Hand what comes through @map to @print until the end. Return EX_OK or EX_OSERR. */
-static int live_poll(int map, ring_buffer_sample_fn print, time_t end)
+static inline int live_poll(int map, ring_buffer_sample_fn print, time_t end)
 {
 	struct ring_buffer *ring = ring_buffer__new(map, print, NULL, NULL);
 	int got = 0;
