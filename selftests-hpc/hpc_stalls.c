@@ -468,7 +468,7 @@ static int open_event(long long nr, pid_t pid, int cpu, unsigned int how)
 static void exact(const char *before, const char *const *name, size_t nr, unsigned int rounds,
 		  uint64_t *count)
 {
-	int fd[8], tell;
+	int fd[8], tell = -1;
 	size_t i;
 	pid_t pid = task(NULL, 0, rounds, &tell);
 
