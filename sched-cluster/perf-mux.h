@@ -21,6 +21,10 @@
 #define PERF_MUX_MOST	USEC_PER_SEC
 #define PERF_MUX_REST	4
 
+/* of core.c, below */
+static bool __group_less(struct rb_node *a, const struct rb_node *b);
+static void perf_event_groups_delete(struct perf_event_groups *groups, struct perf_event *event);
+
 static DEFINE_PER_CPU(struct rnd_state, perf_mux_random);
 static DEFINE_MUTEX(perf_mux_mutex);
 
