@@ -42,8 +42,9 @@ struct taskcluster_ring {
  * @event: NULL while there are none
  * @ring: where their samples go, kept while they only count; NULL: there were none yet
  * @counted: their counts when they were last read
- * @count: of all of them, since the time before that
- * @rate: of all of them in a second, in the last part of a round
+ * @since: when that was, or they were opened
+ * @rate: of all of them in a second, between the last two times
+ * @asked: when the second of these was
  * @remembered: the same when taskcluster_remember_rates() was called
  * @stale: the CPU was offline: the events are dead
  */
@@ -51,7 +52,7 @@ struct taskcluster_source {
 	struct perf_event *event[TASKCLUSTER_EVENTS];
 	struct taskcluster_ring *ring;
 	u64 counted[TASKCLUSTER_EVENTS];
-	u64 count;
+	ktime_t since, asked;
 	u32 rate, remembered;
 	bool stale;
 };
@@ -212,6 +213,7 @@ static void source_end(struct taskcluster_source *source)
 	source_close(source);
 	vfree(source->ring);
 	source->ring = NULL;
+	source->asked = 0;
 }
 
 /*
@@ -262,6 +264,7 @@ static int source_open(struct taskcluster_source *source, int cpu, unsigned int 
 		}
 		source->event[i] = event;
 	}
+	source->since = ktime_get();
 	return 0;
 }
 
@@ -345,40 +348,50 @@ void taskcluster_unwatch(void)
 	taskcluster_visit_sources(source_end);
 }
 
+/* A CPU that is idle takes no lines, and is not woken up for what it has counted before. */
 static bool source_counts(int cpu, void *unused)
 {
-	return per_cpu(taskcluster_sources, cpu).event[0];
+	return per_cpu(taskcluster_sources, cpu).event[0] && !idle_cpu(cpu);
 }
 
-/* On the CPU of the events: one interrupt reads all of them, and all CPUs at the same time. */
-static void source_read(void *unused)
+/* What an event has counted since the last time. One that goes back is a PMU that lies. */
+static u64 source_count(struct taskcluster_source *source, unsigned int i)
 {
-	struct taskcluster_source *source = this_cpu_ptr(&taskcluster_sources);
-	u64 now;
-	unsigned int i;
+	u64 now, before = source->counted[i];
 
-	source->count = 0;
-	for (i = 0; i < TASKCLUSTER_EVENTS; i++) {
-		if (!source->event[i] ||
-		    perf_event_read_local(source->event[i], &now, NULL, NULL))
-			continue;
-		/* a count that goes back is a PMU that lies */
-		if (now > source->counted[i])
-			source->count += now - source->counted[i];
-		source->counted[i] = now;
-	}
+	if (!source->event[i] || perf_event_read_local(source->event[i], &now, NULL, NULL))
+		return 0;
+	source->counted[i] = now;
+	return now > before ? now - before : 0;
 }
 
 /* Events in a second. A PMU that lies may count anything, and no product may overflow for that. */
-static u32 source_rate(struct taskcluster_source *source, u64 ns)
+static u32 events_in_second(u64 count, u64 ns)
 {
-	u64 count = min_t(u64, source->count, U32_MAX);
-
+	count = min_t(u64, count, U32_MAX);
 	return min_t(u64, div64_u64(count * NSEC_PER_SEC, ns), U32_MAX);
 }
 
+/* On the CPU of the events: one interrupt reads all of them, and all CPUs at the same time. */
+static void source_read(void *time)
+{
+	struct taskcluster_source *source = this_cpu_ptr(&taskcluster_sources);
+	ktime_t now = *(const ktime_t *)time;
+	u64 count = 0;
+	unsigned int i;
+
+	for (i = 0; i < TASKCLUSTER_EVENTS; i++)
+		count += source_count(source, i);
+	source->rate = events_in_second(count, max_t(s64, ktime_sub(now, source->since), 1));
+	source->since = now;
+	source->asked = now;
+}
+
 /**
- * taskcluster_rate() - how many lines came from other chips in a second, since the last call
+ * taskcluster_rate() - how many lines come from other chips in a second
+ *
+ * Since the last call. A CPU that is idle now is not asked. It counts as it did when it was asked
+ * last, for two rounds at most: who sleeps for a moment goes on afterwards.
  *
  * Context: process, taskcluster_mutex held.
  *
@@ -387,20 +400,18 @@ static u32 source_rate(struct taskcluster_source *source, u64 ns)
  */
 u64 taskcluster_rate(void)
 {
-	static ktime_t last;
-	ktime_t now = ktime_get();
-	u64 ns = max_t(s64, ktime_sub(now, last), 1);
-	struct taskcluster_source *source;
+	ktime_t now = ktime_get(), recent;
+	const struct taskcluster_source *source;
 	u32 most = 0;
 	int cpu;
 
 	lockdep_assert_held(&taskcluster_mutex);
-	last = now;
-	on_each_cpu_cond(source_counts, source_read, NULL, true);
+	recent = ktime_sub_ms(now, 2ULL * READ_ONCE(taskcluster_config.round_ms));
+	on_each_cpu_cond(source_counts, source_read, &now, true);
 	for_each_online_cpu(cpu) {
 		source = per_cpu_ptr(&taskcluster_sources, cpu);
-		source->rate = source_rate(source, ns);
-		most = max(most, source->rate);
+		if (ktime_after(source->asked, recent))
+			most = max(most, source->rate);
 	}
 	return most;
 }

@@ -1088,6 +1088,39 @@ static bool armed_and_silent(void)
 	return true;
 }
 
+/* Calls of functions that all CPUs were sent, as /proc/interrupts has them */
+static long long calls(void)
+{
+	FILE *f = fopen("/proc/interrupts", "r");
+	long long sum = 0, n;
+	char line[4096], *at, *end;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		at = strstr(line, "CAL:");
+		if (!at)
+			continue;
+		for (at += 4; n = strtoll(at, &end, 10), end != at; at = end)
+			sum += n;
+	}
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+/* Counts are looked at 32 times in a second. Nobody is woken up for that. */
+static bool test_asleep(void)
+{
+	bool good = switched_on() && happens(is_armed);
+	long long before, seen;
+
+	sleep(1);
+	before = calls();
+	sleep(2);
+	seen = calls() - before;
+	ksft_print_msg("%lld calls in 2 s, of %ld CPUs\n", seen, sysconf(_SC_NPROCESSORS_ONLN));
+	return good && is_armed() && seen < 64;
+}
+
 /* The balancer may have parted threads for a moment: then it takes samples until they are back. */
 static bool stays_found(void)
 {
@@ -1516,6 +1549,7 @@ static const struct {
 	{ "places that do not help are given up", test_in_vain },
 	{ "tracepoints tell of rounds, homes, moves, and what was given up", test_traced },
 	{ "what is rare is counted, not sampled", test_armed },
+	{ "CPUs that are idle are not asked", test_asleep },
 	{ "the first samples are used", test_first },
 	{ "two threads that share, and no other one", test_pair },
 	{ "threads that do not share make room for those that do", test_room },
