@@ -20,6 +20,7 @@
 #define PERF_MUX_LEAST	20	/* us */
 #define PERF_MUX_MOST	USEC_PER_SEC
 #define PERF_MUX_REST	4
+#define PERF_MUX_DEAR	(25 * NSEC_PER_MSEC)	/* no end of a turn is taken to take longer */
 
 /* of core.c, below */
 static bool __group_less(struct rb_node *a, const struct rb_node *b);
@@ -80,7 +81,7 @@ static ktime_t perf_mux_interval(const struct perf_cpu_pmu_context *cpc, struct 
 	if (!perf_mux_on(cpc->epc.pmu))
 		return cpc->hrtimer_interval;
 	cost = ktime_sub(hrtimer_cb_get_time(timer), hrtimer_get_expires(timer));
-	return max(cpc->hrtimer_interval, PERF_MUX_REST * cost);
+	return max(cpc->hrtimer_interval, PERF_MUX_REST * min(cost, PERF_MUX_DEAR));
 }
 
 /* On the CPU of @arg: what is left of a long turn must not delay short ones. */
