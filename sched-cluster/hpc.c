@@ -130,6 +130,7 @@ static void hpc_piece_fill(struct hpc_cpu *c, struct hpc_piece *piece, u64 count
 	s64 count;
 
 	piece->group = c->group;
+	piece->slice = c->stats.slices * nr_cpu_ids + smp_processor_id();
 	piece->seen = 0;
 	for (n = 0; set; set &= set - 1, n++) {
 		i = __ffs64(set);

@@ -18,7 +18,6 @@ struct cgroup_subsys_state;
 struct perf_event;
 
 #define HPC_NAME	32	/* of an event, with its end */
-#define HPC_AT_ONCE	12	/* most events of a group */
 
 /**
  * struct hpc_event - an event of the set
@@ -69,6 +68,7 @@ extern struct mutex hpc_mutex;
  * struct hpc_piece - what was counted between two changes of the cgroup or of the group
  * @css: cgroup of the tasks, with a reference
  * @group: number of the group
+ * @slice: a number that no other slice has for a long time
  * @seen: events that counted all the time, a bit for each of @count
  * @count: events of the group, in the order of their numbers
  */
@@ -76,6 +76,7 @@ struct hpc_piece {
 	struct cgroup_subsys_state *css;
 	u16 group;
 	u16 seen;
+	u32 slice;
 	u64 count[HPC_AT_ONCE];
 };
 

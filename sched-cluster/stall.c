@@ -123,17 +123,9 @@ static void hpc_account_close(const struct cgroup_subsys_state *css, struct hpc_
 static void hpc_account_add(const struct cgroup_subsys_state *css, struct hpc_accounts *a,
 			    const struct hpc_piece *piece)
 {
-	const struct hpc_set *set = &hpc_config.events.set;
-	u64 events = hpc_config.groups.set[piece->group];
-	unsigned int n;
-
-	a->window.cycles += piece->count[0];
-	a->window.pieces++;
-	for (n = 0; events; events &= events - 1, n++)
-		if (piece->seen & BIT(n))
-			hpc_count_add(&a->window.event[__ffs64(events)], piece->count[n],
-				      piece->count[0]);
-	if (hpc_window_due(&a->window, set))
+	hpc_window_add(&a->window, piece->slice, hpc_config.groups.set[piece->group],
+		       piece->seen, piece->count);
+	if (hpc_window_due(&a->window, &hpc_config.events.set))
 		hpc_account_close(css, a);
 }
 

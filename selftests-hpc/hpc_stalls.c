@@ -748,6 +748,75 @@ static bool nests(void)
 	return good;
 }
 
+/* Answers each letter after a moment. */
+static void answer(int from, int to, unsigned int letters)
+{
+	volatile uint64_t x = 1;
+	char c;
+
+	for (; letters && read(from, &c, 1) == 1; letters--) {
+		x = phase(2, 20, x);
+		if (write(to, &c, 1) != 1)
+			_exit(1);
+	}
+	_exit(letters ? 1 : 0);
+}
+
+static pid_t player(const char *cg, int from, int to, int unused, unsigned int letters)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close(unused);
+	join(cg);
+	run_on(0);
+	answer(from, to, letters);
+	return 0;
+}
+
+static bool all_is_known(const char *cg)
+{
+	char text[PAGE];
+
+	read_cgroup(cg, "cpu.stalls", text);
+	ksft_print_msg("%s: %lld cycles\n", cg, cell(text, "cycles", NULL));
+	return is("unknown", cell(text, "unknown", NULL), 0) && cell(text, "cycles", NULL) > 0 &&
+	       adds_up(cg);
+}
+
+/*
+ * Two tasks of two cgroups that take turns some hundred times in a slice. A window in which pieces
+ * counted as slices do would be over before each group had its turn.
+ */
+static bool takes_turns(void)
+{
+	int there[2], back[2], status = -1, i;
+	bool good = begin("all") && make_cgroup(CG) && make_cgroup(CG "-2");
+	pid_t pid[2];
+
+	if (pipe(there) || pipe(back))
+		return false;
+	good &= is("slice_us", put(HPC "slice_us", "20000"), 0);
+	pid[0] = player(CG, there[0], back[1], there[1], 20000);
+	pid[1] = player(CG "-2", back[0], there[1], back[1], 20000);
+	good &= write(there[1], "x", 1) == 1;
+	close(there[1]);
+	close(back[1]);
+	for (i = 0; i < 2; i++) {
+		waitpid(pid[i], &status, 0);
+		good &= is("exit status", status, 0);
+	}
+	good &= all_is_known(CG) & all_is_known(CG "-2");
+	close(there[0]);
+	close(back[0]);
+	end();
+	rmdir(CG);
+	rmdir(CG "-2");
+	return good;
+}
+
 /* Many tasks that hardly live, and a cgroup that goes with pieces in the ring */
 static bool outlives_tasks(void)
 {
@@ -1173,7 +1242,7 @@ static void run(const char *name, bool (*test)(void))
 
 static void run_all(void)
 {
-	ksft_set_plan(13);
+	ksft_set_plan(14);
 	run("nonsense is refused", refuses_nonsense);
 	run("nothing changes while it counts", refuses_changes);
 	run("as few groups as can be", packs);
@@ -1183,6 +1252,11 @@ static void run_all(void)
 	else
 		ksft_test_result_skip("stalls by source (virtual time only)\n");
 	run("nested cgroups", nests);
+	/* in host time a slice sees as few turns as the host has time for */
+	if (modelled_time())
+		run("tasks that take turns all the time", takes_turns);
+	else
+		ksft_test_result_skip("tasks that take turns all the time (virtual time only)\n");
 	run("tasks that exit", outlives_tasks);
 	run("a CPU that goes offline", survives_hotplug);
 	run("others have all counters", yields_to_others);

@@ -4,9 +4,9 @@
  *
  * Events are packed into groups that can count at the same time (mux.c). One group after
  * the other has the counters, for a slice each. Within a slice, what ran without a change
- * of the task is a piece. The pieces of a cgroup are collected in a window. When there is
- * enough of each event, the window is closed: its estimates, and the breakdown of its
- * cycles (stall.c), are added to the totals.
+ * of the task is a piece. The pieces of a cgroup are collected in a window, those of one
+ * slice as one. When there is enough of each event, the window is closed: its estimates, and
+ * the breakdown of its cycles (stall.c), are added to the totals.
  *
  *	      slice
  *	|<------------->|
@@ -28,7 +28,8 @@
 #define HPC_EVENTS	64	/* most events of a set; event 0 counts cycles */
 #define HPC_GROUPS	32	/* most groups of a set */
 #define HPC_SLOTS	128	/* most slices of a round */
-#define HPC_LEAST	16	/* pieces; fewer are too little data */
+#define HPC_AT_ONCE	12	/* most events of a group */
+#define HPC_LEAST	16	/* slices; fewer are too little data */
 
 /* Return @a * @b / @c, or U64_MAX if that does not fit: there mul_u64_u64_div_u64() traps. */
 static inline u64 hpc_mul_div(u64 a, u64 b, u64 c)
@@ -72,14 +73,14 @@ struct hpc_order {
  * struct hpc_count - what was counted of an event
  * @count: events
  * @cycles: cycles in which they were counted
- * @spread: sum of the squares by which pieces differ from what was expected of them
- * @pieces: number of pieces, all of which but the first are in @spread
+ * @spread: sum of the squares by which slices differ from what was expected of them
+ * @slices: number of slices, all of which but the first are in @spread
  */
 struct hpc_count {
 	u64 count;
 	u64 cycles;
 	u64 spread;
-	u32 pieces;
+	u32 slices;
 };
 
 /**
@@ -124,7 +125,7 @@ enum hpc_role {
 /**
  * struct hpc_set - what the events of a set are
  * @nr: number of events
- * @longest: pieces after which a window is closed whatever it lacks
+ * @longest: slices after which a window is closed whatever it lacks
  * @role: enum hpc_role of each event
  * @of: of a source: the stall that it is a part of
  * @latency: of a source, cycles
@@ -138,15 +139,30 @@ struct hpc_set {
 };
 
 /**
+ * struct hpc_part - of an event, from a slice that is not over
+ * @count: events
+ * @cycles: cycles in which they were counted
+ */
+struct hpc_part {
+	u64 count, cycles;
+};
+
+/**
  * struct hpc_window - what was counted since the last window was closed
  * @cycles: cycles of all its pieces
- * @pieces: number of them
+ * @slices: number of slices that are in @event
+ * @slice: of which the pieces are in @part
+ * @events: that can count in @slice, 0 if there is none
+ * @part: they, in the order of their numbers
  * @event: the events
  * @estimate: of them, made when the window is closed
  */
 struct hpc_window {
 	u64 cycles;
-	u32 pieces;
+	u32 slices;
+	u32 slice;
+	u64 events;
+	struct hpc_part part[HPC_AT_ONCE];
 	struct hpc_count event[HPC_EVENTS];
 	struct hpc_estimate estimate[HPC_EVENTS];
 };
@@ -179,6 +195,7 @@ struct hpc_totals {
 	struct hpc_total event[HPC_EVENTS];
 };
 
+void hpc_window_add(struct hpc_window *w, u32 slice, u64 events, u32 seen, const u64 *count);
 bool hpc_window_due(const struct hpc_window *w, const struct hpc_set *set);
 void hpc_window_close(struct hpc_window *w, const struct hpc_set *set, struct hpc_totals *t);
 

@@ -159,29 +159,29 @@ unsigned int hpc_order_next(struct hpc_order *o)
 
 /* Estimates */
 
-/* By how far a piece differs from what the pieces before it let expect, squared (Welford) */
+/* By how far a slice differs from what the slices before it let expect, squared (Welford) */
 static u64 hpc_spread(const struct hpc_count *c, u64 count, u64 cycles)
 {
 	u64 expected = hpc_mul_div(c->count, cycles, c->cycles);
 	u64 far = count > expected ? count - expected : expected - count;
 
 	far = min(far, HPC_FAR);
-	return hpc_mul_div(far * far, c->pieces, c->pieces + 1);
+	return hpc_mul_div(far * far, c->slices, c->slices + 1);
 }
 
 /**
- * hpc_count_add - add a piece
+ * hpc_count_add - add a slice
  * @c: the event
- * @count: number of events in the piece
- * @cycles: cycles of the piece, not 0
+ * @count: number of events in it
+ * @cycles: cycles in which they were counted, not 0
  */
 void hpc_count_add(struct hpc_count *c, u64 count, u64 cycles)
 {
-	if (c->pieces)
+	if (c->slices)
 		c->spread = hpc_add(c->spread, hpc_spread(c, count, cycles));
 	c->count += count;
 	c->cycles += cycles;
-	c->pieces++;
+	c->slices++;
 }
 
 /**
@@ -196,11 +196,11 @@ bool hpc_estimate(const struct hpc_count *c, u64 cycles, struct hpc_estimate *e)
 {
 	u64 var, unseen = cycles - min(cycles, c->cycles);
 
-	if (c->pieces < HPC_LEAST || !c->cycles)
+	if (c->slices < HPC_LEAST || !c->cycles)
 		return false;
 	e->value = hpc_mul_div(c->count, cycles, c->cycles);
-	/* of the sum of the pieces, then of what it is scaled to */
-	var = hpc_mul_div(c->spread, c->pieces, c->pieces - 1);
+	/* of the sum of the slices, then of what it is scaled to */
+	var = hpc_mul_div(c->spread, c->slices, c->slices - 1);
 	var = hpc_mul_div(var, cycles, c->cycles);
 	e->var = hpc_mul_div(var, unseen, c->cycles);
 	return true;

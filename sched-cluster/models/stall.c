@@ -16,17 +16,63 @@
  * Estimates differ from the truth, so stalls may add up to more than all cycles. Then all
  * are made smaller in proportion. The parts add up to the cycles, always.
  */
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/math.h>
 #include <linux/string.h>
 #include "counters.h"
+
+/* The slice of the last pieces is over. */
+static void hpc_window_end_slice(struct hpc_window *w)
+{
+	u64 events = w->events;
+	unsigned int n;
+
+	if (!events)
+		return;
+	for (n = 0; events; events &= events - 1, n++)
+		if (w->part[n].cycles)
+			hpc_count_add(&w->event[__ffs64(events)], w->part[n].count,
+				      w->part[n].cycles);
+	memset(w->part, 0, sizeof(w->part));
+	w->events = 0;
+	w->slices++;
+}
+
+/**
+ * hpc_window_add - add a piece
+ * @w: the window
+ * @slice: in which it is: any number that the next slice does not have
+ * @events: of the group that had the counters, at most HPC_AT_ONCE of them, cycles among them
+ * @seen: which of these counted all the time, a bit for each of @count; cycles did
+ * @count: events, in the order of their numbers; cycles first, and not 0
+ *
+ * A program may be in a slice many times for a moment. What was counted then is alike, and of one
+ * group. So it is one observation.
+ */
+void hpc_window_add(struct hpc_window *w, u32 slice, u64 events, u32 seen, const u64 *count)
+{
+	unsigned int n;
+
+	if (slice != w->slice || events != w->events)
+		hpc_window_end_slice(w);
+	w->slice = slice;
+	w->events = events;
+	w->cycles += count[0];
+	for (n = 0; n < HPC_AT_ONCE && seen >> n; n++) {
+		if (!(seen >> n & 1))
+			continue;
+		w->part[n].count += count[n];
+		w->part[n].cycles += count[0];
+	}
+}
 
 static bool hpc_window_lacks(const struct hpc_window *w, const struct hpc_set *set)
 {
 	unsigned int i;
 
 	for (i = 0; i < set->nr; i++)
-		if (w->event[i].pieces < HPC_LEAST)
+		if (w->event[i].slices < HPC_LEAST)
 			return true;
 	return false;
 }
@@ -40,8 +86,8 @@ static bool hpc_window_lacks(const struct hpc_window *w, const struct hpc_set *s
  */
 bool hpc_window_due(const struct hpc_window *w, const struct hpc_set *set)
 {
-	return w->pieces >= HPC_LEAST &&
-	       (w->pieces >= set->longest || !hpc_window_lacks(w, set));
+	return w->slices >= HPC_LEAST &&
+	       (w->slices >= set->longest || !hpc_window_lacks(w, set));
 }
 
 /* Estimate all events. Return: those with too little data, a bit for each */
@@ -149,9 +195,12 @@ static void hpc_break_down(const struct hpc_set *set, const struct hpc_estimate 
  */
 void hpc_window_close(struct hpc_window *w, const struct hpc_set *set, struct hpc_totals *t)
 {
-	u64 lacks = hpc_window_estimate(w, set, t);
-	bool refine = !(lacks & hpc_bits_of(set, HPC_SOURCE));
+	bool refine;
+	u64 lacks;
 
+	hpc_window_end_slice(w);
+	lacks = hpc_window_estimate(w, set, t);
+	refine = !(lacks & hpc_bits_of(set, HPC_SOURCE));
 	t->cycles += w->cycles;
 	if (lacks & hpc_bits_of(set, HPC_STALL))
 		t->unknown += w->cycles;

@@ -17,7 +17,7 @@ static void check_estimate(const struct hpc_count *c, u64 cycles)
 	struct hpc_estimate e;
 
 	if (!hpc_estimate(c, cycles, &e)) {
-		CHECK(c->pieces < HPC_LEAST || !c->cycles);
+		CHECK(c->slices < HPC_LEAST || !c->cycles);
 		return;
 	}
 	value = (unsigned __int128)c->count * cycles / c->cycles;
@@ -65,20 +65,23 @@ static void some_set(struct source *src, struct hpc_set *set)
 /* Some events are counted in this piece, and each of them so often. */
 static void piece(struct source *src, struct hpc_window *w, const struct hpc_set *set, bool lies)
 {
-	u64 cycles = 1 + draw(src, lies && !draw(src, 8) ? 1ULL << 47 : 100000);
-	unsigned int i, which = draw(src, 4);
-	u64 count;
+	u64 cycles = 1 + draw(src, lies && !draw(src, 8) ? 1ULL << 47 : 100000), events = 1;
+	unsigned int i, n, which = draw(src, 4);
+	u64 count[HPC_AT_ONCE] = { cycles };
+	static u32 slice;
 
-	for (i = 0; i < set->nr; i++) {
-		if (i && i % 4 != which && draw(src, 10))
+	for (i = n = 1; i < set->nr && n < HPC_AT_ONCE; i++) {
+		if (i % 4 != which && draw(src, 10))
 			continue;
-		count = !i ? cycles : draw(src, cycles / (lies ? 1 : set->nr) + 1);
+		events |= 1ULL << i;
+		count[n] = draw(src, cycles / (lies ? 1 : set->nr) + 1);
 		if (lies && !draw(src, 50))
-			count = draw(src, 1ULL << 48);
-		hpc_count_add(&w->event[i], count, cycles);
+			count[n] = draw(src, 1ULL << 48);
+		n++;
 	}
-	w->cycles += cycles;
-	w->pieces++;
+	slice += !!draw(src, 4);
+	hpc_window_add(w, slice, events,
+		       draw(src, 8) ? (1U << n) - 1 : 1 | (u32)draw(src, 1 << n), count);
 }
 
 static void one_round(struct source *src)

@@ -334,17 +334,22 @@ static const struct hpc_set set = {
 	.latency = { 0, 0, 0, 10, 100, 7 },
 };
 
-/* In each of @pieces of 1000 cycles so many events. An event is counted in a half of them. */
-static void fill(struct hpc_window *w, const u64 *count, unsigned int pieces)
+/* In each of @slices of 1000 cycles so many events. An event is counted in a half of them. */
+static void fill(struct hpc_window *w, const u64 *count, unsigned int slices)
 {
-	unsigned int i, k;
+	u64 some[HPC_AT_ONCE], events;
+	unsigned int i, k, n;
+	static u32 slice;
 
-	for (k = 0; k < pieces; k++) {
-		for (i = 0; i < set.nr; i++)
-			if (!i || k % 2 == i % 2)
-				hpc_count_add(&w->event[i], count[i], 1000);
-		w->cycles += 1000;
-		w->pieces++;
+	for (k = 0; k < slices; k++) {
+		events = 0;
+		for (i = n = 0; i < set.nr; i++) {
+			if (i && k % 2 != i % 2)
+				continue;
+			events |= 1ULL << i;
+			some[n++] = count[i];
+		}
+		hpc_window_add(w, slice++, events, (1 << n) - 1, some);
 	}
 }
 
@@ -358,7 +363,7 @@ static void test_break_down(void **state)
 	for (i = 1; i <= 2; i++) {
 		fill(&w, count, 40);
 		hpc_window_close(&w, &set, &t);
-		assert_same(w.pieces, 0);
+		assert_same(w.slices, 0);
 		assert_same(t.cycles, 40000 * i);
 		assert_same(t.event[1].stall, 12000 * i);
 		assert_same(t.event[2].stall, 8000 * i);
@@ -399,7 +404,7 @@ static void test_lacking_stall(void **state)
 	struct hpc_totals t = { };
 
 	fill(&w, count, 40);
-	w.event[2].pieces = HPC_LEAST - 1;
+	w.event[2].slices = HPC_LEAST - 1;
 	hpc_window_close(&w, &set, &t);
 	assert_same(t.unknown, 40000);
 	assert_same(t.cycles, 40000);
@@ -416,7 +421,7 @@ static void test_lacking_source(void **state)
 	struct hpc_totals t = { };
 
 	fill(&w, count, 40);
-	w.event[4].pieces = 0;
+	w.event[4].slices = 0;
 	hpc_window_close(&w, &set, &t);
 	assert_same(t.unknown, 0);
 	assert_same(t.event[1].stall, 12000);
@@ -425,19 +430,74 @@ static void test_lacking_source(void **state)
 	(void)state;
 }
 
+/* The last slice is not over. */
 static void test_due(void **state)
 {
 	static const u64 count[] = { 1000, 300, 200, 10, 2, 5 };
 	struct hpc_window w = { };
 
-	fill(&w, count, 2 * HPC_LEAST - 1);
+	fill(&w, count, 2 * HPC_LEAST);
 	assert_false(hpc_window_due(&w, &set));
-	fill(&w, count, 2);
+	fill(&w, count, 1);
 	assert_true(hpc_window_due(&w, &set));
-	w.event[4].pieces = 0;
+	w.event[4].slices = 0;
 	assert_false(hpc_window_due(&w, &set));
-	w.pieces = 200;
+	w.slices = 200;
 	assert_true(hpc_window_due(&w, &set));
+	(void)state;
+}
+
+/*
+ * A thread that is on and off the CPU all the time has hundreds of pieces in a slice. They are as
+ * one: no window ends before all groups had their turns, and the error is that of the slices.
+ */
+static void test_many_pieces(void **state)
+{
+	struct hpc_window w = { }, whole = { };
+	struct hpc_totals t = { }, other = { };
+	u64 count[3] = { }, sum[3];
+	unsigned int i, k, n;
+
+	for (i = 0; i < 2 * HPC_LEAST; i++) {
+		memset(sum, 0, sizeof(sum));
+		for (k = 0; k < 300; k++) {
+			count[0] = 10;
+			count[1] = count[2] = (i / 2 + k) % 3;
+			hpc_window_add(&w, i, i % 2 ? 0xb : 0x15, 7, count);
+			assert_false(hpc_window_due(&w, &set));
+			for (n = 0; n < 3; n++)
+				sum[n] += count[n];
+		}
+		hpc_window_add(&whole, i, i % 2 ? 0xb : 0x15, 7, sum);
+	}
+	hpc_window_close(&w, &set, &t);
+	hpc_window_close(&whole, &set, &other);
+	assert_same(t.cycles, 2 * HPC_LEAST * 3000);
+	assert_same(t.unknown, 0);
+	assert_memory_equal(&t, &other, sizeof(t));
+	(void)state;
+}
+
+/* What had no counter for a part of the slice is known of the rest. */
+static void test_partly_seen(void **state)
+{
+	static const u64 count[] = { 100, 30, 20 };
+	struct hpc_window w = { };
+	unsigned int i;
+
+	for (i = 0; i < 40; i++)
+		hpc_window_add(&w, i / 2, 0x7, i % 2 ? 5 : 7, count);
+	hpc_window_add(&w, i, 1, 1, count);
+	assert_same(w.cycles, 4100);
+	assert_same(w.slices, 20);
+	assert_same(w.event[0].cycles, 4000);
+	assert_same(w.event[1].cycles, 2000);
+	assert_same(w.event[1].count, 600);
+	assert_same(w.event[2].count, 800);
+	assert_same(w.event[2].slices, 20);
+	/* by chance another slice has the number */
+	hpc_window_add(&w, i, 3, 3, count);
+	assert_same(w.slices, 21);
 	(void)state;
 }
 
@@ -462,6 +522,8 @@ int main(void)
 		cmocka_unit_test(test_lacking_stall),
 		cmocka_unit_test(test_lacking_source),
 		cmocka_unit_test(test_due),
+		cmocka_unit_test(test_many_pieces),
+		cmocka_unit_test(test_partly_seen),
 	};
 
 	cmocka_set_test_filter(getenv("UNIT_FILTER"));
