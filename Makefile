@@ -40,7 +40,7 @@ kernel-modules: kernel ## one that loads modules, and the disk that seeks (build
 
 .PHONY: tools
 tools: deps ## the user's command, the virtual hardware, the simulators
-	@for d in tools/pathctl tools/vpath tools/vpmu tools/pathsim tools/clustersim tools/lab; do [ ! -e $$d/Makefile ] || $(MAKE) -C $$d || exit 1; done
+	@for d in tools/libhpc tools/pathctl tools/vpath tools/vpmu tools/pathsim tools/clustersim tools/lab; do [ ! -e $$d/Makefile ] || $(MAKE) -C $$d || exit 1; done
 
 .PHONY: demo
 demo: kernel tools ## a real program's miss rate curve, drawn and proved

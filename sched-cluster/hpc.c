@@ -10,6 +10,8 @@
  *	interrupt, sched_switch		pieces --> ring of the CPU
  *	work, reader of a file		ring --> accounts (stall.c)
  *
+ * A thread that has a log (hpc-log.c) gets its pieces there, too.
+ *
  * The timer stops on an idle CPU, and starts with the next task. A slice is HPC_REST times as long
  * as its end takes, or longer, so that a CPU gets its work done however dear that is.
  *
@@ -47,6 +49,7 @@
  * @group: who has the counters
  * @on: it counts
  * @ticking: @timer runs
+ * @logged: the task that runs has a log
  * @timer: ends slices
  * @cost: what the end of a slice takes, ns, from when it is due; the average of some
  * @ring: pieces
@@ -60,7 +63,7 @@ struct hpc_cpu {
 	u64 idle[HPC_EVENTS];
 	struct hpc_order order;
 	unsigned int group;
-	bool on, ticking;
+	bool on, ticking, logged;
 	struct hrtimer timer;
 	s64 cost;
 	struct hpc_piece *ring;
@@ -95,8 +98,11 @@ static bool hpc_has_counter(const struct perf_event *event)
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ACTIVE;
 }
 
-/* An event that has no counter now is marked, so that it is missed at the end of the piece. */
-static void hpc_begin(struct hpc_cpu *c)
+/*
+ * A piece of @task begins. An event that has no counter now is marked, so that it is missed at the
+ * end of the piece.
+ */
+static void hpc_begin(struct hpc_cpu *c, const struct task_struct *task)
 {
 	u64 set = hpc_config.groups.set[c->group];
 	const struct perf_event *event;
@@ -108,6 +114,7 @@ static void hpc_begin(struct hpc_cpu *c)
 		c->base[i] = local64_read(&event->count);
 		c->idle[i] = hpc_has_counter(event) ? hpc_idle_time(event) : U64_MAX;
 	}
+	c->logged = static_branch_unlikely(&hpc_logging) && hpc_log_begin(task);
 }
 
 /* A place in the ring, NULL: the piece is lost */
@@ -152,6 +159,8 @@ static void hpc_piece_end(struct hpc_cpu *c, struct hpc_piece *piece, struct tas
 	/* without cycles nothing can be said */
 	if (!(piece->seen & 1) || !piece->count[0])
 		return;
+	if (c->logged)
+		hpc_log_end(task, piece);
 	rcu_read_lock();
 	css = task_css(task, cpu_cgrp_id);
 	piece->css = css_tryget(css) ? css : NULL;
@@ -170,10 +179,12 @@ static void hpc_cut(struct hpc_cpu *c, struct task_struct *task, u64 counted)
 {
 	struct hpc_piece *piece = hpc_piece_begin(c);
 
-	if (!piece)
-		return;
-	hpc_piece_fill(c, piece, counted);
-	hpc_piece_end(c, piece, task);
+	if (piece) {
+		hpc_piece_fill(c, piece, counted);
+		hpc_piece_end(c, piece, task);
+	} else if (c->logged) {
+		hpc_log_end(task, NULL);
+	}
 }
 
 /* Slices */
@@ -201,7 +212,7 @@ static void hpc_give(struct hpc_cpu *c, unsigned int group)
 
 	hpc_cut(c, current, perf_event_switch_local(c->event, g->set[c->group], g->set[group]));
 	c->group = group;
-	hpc_begin(c);
+	hpc_begin(c, current);
 	c->stats.switches++;
 }
 
@@ -211,7 +222,6 @@ static void hpc_read_and_cut(struct hpc_cpu *c, struct task_struct *task)
 
 	if (!is_idle_task(task))
 		hpc_cut(c, task, counted);
-	hpc_begin(c);
 }
 
 static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
@@ -224,12 +234,15 @@ static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
 		c->ticking = false;
 		return HRTIMER_NORESTART;
 	}
-	c->stats.slices++;
 	group = hpc_order_next(&c->order);
-	if (group != c->group)
+	if (group != c->group) {
 		hpc_give(c, group);
-	else
+	} else {
 		hpc_read_and_cut(c, current);
+		hpc_begin(c, current);
+	}
+	/* the last piece was of the slice that is over */
+	c->stats.slices++;
 	if (c->head - READ_ONCE(c->tail) > HPC_RING / 2)
 		queue_work(system_unbound_wq, &hpc_work);
 	now = hrtimer_cb_get_time(timer);
@@ -238,11 +251,16 @@ static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* Pieces are of cgroups, so one goes on while tasks of one take turns. */
-static bool hpc_same_owner(struct task_struct *a, struct task_struct *b)
+/*
+ * Pieces are of cgroups, so one goes on while tasks of one take turns, but for those with a log:
+ * @a runs, and @b is next.
+ */
+static bool hpc_same_owner(const struct hpc_cpu *c, struct task_struct *a, struct task_struct *b)
 {
 	bool same;
 
+	if (c->logged || (static_branch_unlikely(&hpc_logging) && hpc_is_logged(b)))
+		return false;
 	rcu_read_lock();
 	same = task_css(a, cpu_cgrp_id) == task_css(b, cpu_cgrp_id);
 	rcu_read_unlock();
@@ -254,11 +272,34 @@ static void hpc_probe_sched_switch(void *data, bool preempt, struct task_struct 
 {
 	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
 
-	if (!c->on || hpc_same_owner(prev, next))
+	if (!c->on || hpc_same_owner(c, prev, next))
 		return;
 	hpc_read_and_cut(c, prev);
+	hpc_begin(c, next);
 	if (!c->ticking && !is_idle_task(next))
 		hpc_start_timer(c);
+}
+
+/**
+ * hpc_new_piece - end the piece of the current task, and begin another one
+ * @word: is written between the two
+ * @value: to be written
+ *
+ * Context: any but with the locks of perf's contexts.
+ */
+void hpc_new_piece(u64 *word, u64 value)
+{
+	struct hpc_cpu *c;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	c = this_cpu_ptr(&hpc_cpus);
+	if (c->on)
+		hpc_read_and_cut(c, current);
+	WRITE_ONCE(*word, value);
+	if (c->on)
+		hpc_begin(c, current);
+	local_irq_restore(flags);
 }
 
 /* Draining */
@@ -427,7 +468,7 @@ static void hpc_start_this(void *unused)
 
 	c->group = hpc_order_next(&c->order);
 	perf_event_switch_local(c->event, 0, hpc_config.groups.set[c->group]);
-	hpc_begin(c);
+	hpc_begin(c, current);
 	c->cost = 0;
 	c->on = true;
 	hpc_start_timer(c);
@@ -438,6 +479,7 @@ static void hpc_stop_this(void *unused)
 	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
 
 	c->on = false;
+	c->logged = false;
 	perf_event_switch_local(c->event, hpc_config.groups.set[c->group], 0);
 }
 
@@ -504,6 +546,7 @@ static int hpc_start(void)
 	mutex_lock(&hpc_account_mutex);
 	hpc_account_reset();
 	mutex_unlock(&hpc_account_mutex);
+	hpc_log_new_epoch();
 	hpc_config.enabled = true;
 	for_each_online_cpu(cpu)
 		hpc_start_cpu(cpu);

@@ -5,17 +5,20 @@
  *	hpc.c		gives the counters of each CPU to one group of events after the other,
  *			and cuts what they count into pieces, each of one task
  *	stall.c		adds the pieces up by cgroup: cpu.stalls, cpu.counters
+ *	hpc-log.c	writes those of a thread to a log that a program maps: /dev/hpc
  *	hpc-sysfs.c	/sys/kernel/hpc
  */
 #ifndef _KERNEL_SCHED_CLUSTER_HPC_H
 #define _KERNEL_SCHED_CLUSTER_HPC_H
 
+#include <linux/jump_label.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
 #include "models/counters.h"
 
 struct cgroup_subsys_state;
 struct perf_event;
+struct task_struct;
 
 #define HPC_NAME	32	/* of an event, with its end */
 
@@ -99,6 +102,14 @@ int hpc_enable(void);
 void hpc_disable(void);
 void hpc_drain(void);
 void hpc_sum_stats(struct hpc_stats *sum);
+void hpc_new_piece(u64 *word, u64 value);
+
+/* hpc-log.c */
+DECLARE_STATIC_KEY_FALSE(hpc_logging);
+bool hpc_is_logged(const struct task_struct *task);
+bool hpc_log_begin(const struct task_struct *task);
+void hpc_log_end(const struct task_struct *task, const struct hpc_piece *piece);
+void hpc_log_new_epoch(void);
 
 /* stall.c; all under hpc_account_mutex, which is inside of hpc_mutex */
 extern struct mutex hpc_account_mutex;

@@ -307,7 +307,7 @@ static void live(const struct cgroup *cgroup, const struct clusters_options *opt
 	struct clusters_frame frame;
 	int key = 0;
 
-	live_enter(hints[view], options->delay);
+	live_enter(hints[view], options->delay * 1000);
 	while (key != 'q') {
 		frame_read_all(&frame, cgroup, options, code);
 		key = live_frame(print[view], &frame, "q: quit");

@@ -441,7 +441,7 @@ static void live(struct cgroup *cgroup, const struct prefetch_options *options)
 	struct frame frame;
 	int key = 0;
 
-	live_enter("pathctl prefetch --once", options->delay);
+	live_enter("pathctl prefetch --once", options->delay * 1000);
 	while (key != 'q') {
 		collect(&frame, cgroup, options->most);
 		key = live_frame(print_frame, &frame, "q: quit");

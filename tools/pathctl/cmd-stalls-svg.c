@@ -381,7 +381,7 @@ void stalls_write_svg(const char *path, const struct cgroup *cgroup, unsigned in
 	FILE *out;
 
 	svg_require();
-	stalls_read(&rec.last, cgroup);
+	stalls_read(&rec.last, &(struct stalls_of){ .cgroup = cgroup });
 	rec.begin = seconds_now();
 	rec.steps = xalloc(MOST_STEPS * sizeof(*rec.steps));
 	out = open_output(path);	/* of a pipe, this waits for its reader */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a cgroup waits for: cpu.stalls as bars, and the switch of /sys/kernel/hpc.
+ * What a cgroup or a thread waits for: cpu.stalls as bars, and the switch of /sys/kernel/hpc.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,14 +14,15 @@
 
 /* What was counted in all, and between this frame and the one before */
 struct frame {
-	const struct cgroup *cgroup;
+	const struct stalls_of *of;
 	struct stalls all, now;
 	bool has_now;
 };
 
 struct stalls_options {
-	bool on, off, once, json;
+	bool on, off, once, json, tasks;
 	const char *svg;
+	pid_t task;
 	unsigned int delay, seconds;
 };
 
@@ -62,9 +63,25 @@ void stalls_parse(struct stalls *s, char *text)
 		take_line(s, line);
 }
 
-void stalls_read(struct stalls *s, const struct cgroup *cgroup)
+/* A thread's are told in the same words. */
+static char *thread_text(struct hpc *thread)
 {
-	stalls_parse(s, cgroup_read_cpu(cgroup, "cpu.stalls", "CONFIG_HPC"));
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		die(EX_OSERR, "out of memory");
+	hpc_update(thread);
+	hpc_print(thread, HPC_THREAD, out);
+	fclose(out);
+	return text;
+}
+
+void stalls_read(struct stalls *s, const struct stalls_of *of)
+{
+	stalls_parse(s, of->thread ? thread_text(of->thread) :
+			cgroup_read_cpu(of->cgroup, "cpu.stalls", "CONFIG_HPC"));
 }
 
 void stalls_free(struct stalls *s)
@@ -125,9 +142,9 @@ static void frame_clear(struct frame *frame)
 /* @frame holds the frame before, or nothing. */
 static void frame_next(struct frame *frame)
 {
-	struct frame next = { .cgroup = frame->cgroup };
+	struct frame next = { .of = frame->of };
 
-	stalls_read(&next.all, frame->cgroup);
+	stalls_read(&next.all, frame->of);
 	next.has_now = frame->all.text && frame_subtract(&next, &frame->all);
 	frame_clear(frame);
 	*frame = next;
@@ -185,7 +202,7 @@ static void print_stall(FILE *out, const struct frame *frame, size_t i)
 
 static void print_cycles(FILE *out, const struct frame *frame)
 {
-	char now[32], all[32], pending[32], *name = printable(frame->cgroup->name);
+	char now[32], all[32], pending[32], *name = printable(frame->of->name);
 
 	fprintf(out, "%s: %s cycles, ", name,
 		human_count(frame->all.cycles, all, sizeof(all)));
@@ -228,12 +245,15 @@ static json_t *stall_json(const struct stall *stall)
 	return object;
 }
 
-static json_t *stalls_json(const struct stalls *s, const struct cgroup *cgroup)
+static json_t *stalls_json(const struct stalls *s, const struct stalls_of *of)
 {
 	json_t *object = json_object(), *list = json_array();
 	size_t i;
 
-	json_object_set_new(object, "cgroup", json_text(cgroup->name));
+	if (of->thread)
+		json_object_set_new(object, "task", json_integer(of->tid));
+	else
+		json_object_set_new(object, "cgroup", json_text(of->name));
 	json_object_set_new(object, "cycles", json_u64(s->cycles));
 	json_object_set_new(object, "pending", json_u64(s->pending));
 	json_object_set_new(object, "unknown", json_u64(s->unknown));
@@ -342,6 +362,8 @@ static const struct option long_options[] = {
 	{ "off", no_argument, NULL, '0' },
 	{ "once", no_argument, NULL, 'o' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "task", required_argument, NULL, 'p' },
+	{ "tasks", no_argument, NULL, 'T' },
 	{ "svg", required_argument, NULL, 's' },
 	{ "duration", required_argument, NULL, 't' },
 	{ "delay", required_argument, NULL, 'd' },
@@ -355,6 +377,9 @@ static void take_option(struct stalls_options *options, int option)
 	options->off |= option == '0';
 	options->once |= option == 'o';
 	options->json |= option == 'j';
+	options->tasks |= option == 'T';
+	if (option == 'p')
+		options->task = option_number("--task", optarg, 1, 4194304);
 	if (option == 's')
 		options->svg = optarg;
 	if (option == 't')
@@ -367,8 +392,13 @@ static void check_options(const struct stalls_options *options, int words)
 {
 	if (options->on && options->off)
 		die(EX_USAGE, "--on or --off?");
-	if (words > 1 || (!words && (options->svg || (!options->on && !options->off))))
+	if (words > 1 || (!words && !options->task &&
+			  (options->svg || options->tasks || (!options->on && !options->off))))
 		die(EX_USAGE, "of which cgroup? pathctl stalls CGROUP");
+	if (options->task && (words || options->tasks || options->svg))
+		die(EX_USAGE, "--task is of one thread: no CGROUP, --tasks or --svg");
+	if (options->tasks && (options->svg || options->json))
+		die(EX_USAGE, "--tasks is a table: not --svg or --json");
 	if (options->svg && (options->off || options->once || options->json))
 		die(EX_USAGE, "--svg draws what comes from now on: not --off, --once or --json");
 	if (options->seconds && !options->svg)
@@ -379,37 +409,66 @@ static void once(struct frame *frame, bool json)
 {
 	frame_next(frame);
 	if (json)
-		print_json(stdout, stalls_json(&frame->all, frame->cgroup));
+		print_json(stdout, stalls_json(&frame->all, frame->of));
 	else
 		print_frame(stdout, "", frame);
 }
 
+/* Between frames the log of a thread is emptied, before it is full. */
 static void live(struct frame *frame, unsigned int delay)
 {
+	unsigned int ms = frame->of->thread ? STALLS_MS : delay * 1000, waited = 0;
 	int key = 0;
 
-	live_enter("pathctl stalls --once", delay);
+	live_enter("pathctl stalls --once", ms);
 	while (key != 'q') {
-		frame_next(frame);
+		if (waited % (delay * 1000) == 0)
+			frame_next(frame);
+		hpc_update(frame->of->thread);
 		key = live_frame(print_frame, frame, "q: quit");
+		waited += ms;
 	}
 	live_leave();
 }
 
-static void show(const char *name, const struct stalls_options *options)
+/* Of a thread nothing is known before it is watched. */
+static void show(const struct stalls_of *of, const struct stalls_options *options)
+{
+	struct frame frame = { .of = of };
+
+	if (options->once || options->json) {
+		if (of->thread)
+			stalls_wait(of, options->delay);
+		once(&frame, options->json);
+	} else {
+		live(&frame, options->delay);
+	}
+	frame_clear(&frame);
+}
+
+static void show_cgroup(const char *name, const struct stalls_options *options)
 {
 	struct cgroup cgroup;
-	struct frame frame = { .cgroup = &cgroup };
+	struct stalls_of of = { .cgroup = &cgroup };
 
 	cgroup_find(&cgroup, name);
+	of.name = cgroup.name;
 	if (options->svg)
 		stalls_write_svg(options->svg, &cgroup, options->delay, options->seconds);
-	else if (options->once || options->json)
-		once(&frame, options->json);
+	else if (options->tasks)
+		stalls_tasks(&cgroup, options->delay, options->once);
 	else
-		live(&frame, options->delay);
-	frame_clear(&frame);
+		show(&of, options);
 	cgroup_free(&cgroup);
+}
+
+static void show_task(const struct stalls_options *options)
+{
+	struct stalls_of of = { };
+
+	stalls_watch(&of, options->task);
+	show(&of, options);
+	stalls_unwatch(&of);
 }
 
 static int run(const struct command *cmd, int argc, char **argv)
@@ -424,21 +483,26 @@ static int run(const struct command *cmd, int argc, char **argv)
 		switch_on();
 	if (options.off)
 		hpc_write("enabled", "0");
-	if (argc > optind)
-		show(argv[optind], &options);
+	if (options.task)
+		show_task(&options);
+	else if (argc > optind)
+		show_cgroup(argv[optind], &options);
 	return EX_OK;
 }
 
 const struct command cmd_stalls = {
 	.name = "stalls",
-	.summary = "what a cgroup waits for while it has a CPU",
-	.help = "usage: pathctl stalls [option...] [CGROUP]\n\n"
+	.summary = "what a cgroup or a task waits for while it has a CPU",
+	.help = "usage: pathctl stalls [option...] [CGROUP]\n"
+		"       pathctl stalls [option...] --task TID\n\n"
 		"A live view. q quits.\n\n"
 		"  --on          begin to count the events of the virtual PMU. For other PMUs write\n"
 		"                to /sys/kernel/hpc/events\n"
 		"  --off         end it\n"
 		"  --once        print one frame and end\n"
 		"  --json        one frame as JSON\n"
+		"  --tasks       a table of the tasks of the cgroup, from now on\n"
+		"  --task TID    of one task, from now on: --once and --json wait as long as --delay\n"
 		"  --svg FILE    record until ^C, or until the cgroup is gone, and draw where the\n"
 		"                cycles went over time, with gnuplot\n"
 		"  --duration S  record for no longer than this many seconds\n"

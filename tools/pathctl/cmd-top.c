@@ -176,7 +176,7 @@ static void live(unsigned int delay, enum order order)
 	char *keys;
 	int key = 0;
 
-	live_enter("pathctl top --once", delay);
+	live_enter("pathctl top --once", delay * 1000);
 	while (key != 'q') {
 		collect(&frame, order);
 		keys = xasprintf("q: quit   s: sorted by %s", order_names[order]);

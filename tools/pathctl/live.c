@@ -16,8 +16,8 @@ void live_leave(void)
 	endwin();
 }
 
-/* @once: what to run without a terminal. A key is waited for that many seconds. */
-void live_enter(const char *once, unsigned int delay)
+/* @once: what to run without a terminal. A key is waited for that many milliseconds. */
+void live_enter(const char *once, unsigned int ms)
 {
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		die(EX_UNAVAILABLE, "this needs a terminal: %s prints one frame", once);
@@ -29,7 +29,7 @@ void live_enter(const char *once, unsigned int delay)
 	noecho();
 	curs_set(0);
 	keypad(stdscr, TRUE);
-	timeout(delay * 1000);
+	timeout(ms);
 }
 
 /* How many bytes of a line fit: a character may be several, and several columns wide. */

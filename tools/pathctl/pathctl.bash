@@ -31,7 +31,7 @@ _pathctl_options() {
 	record) echo --output --duration --json --help ;;
 	replay) echo --check --misses --output --json --csv --svg --help ;;
 	metrics) echo --openmetrics --help ;;
-	stalls) echo --on --off --once --json --svg --duration --delay --help ;;
+	stalls) echo --on --off --once --json --tasks --task --svg --duration --delay --help ;;
 	counters) echo --json --help ;;
 	clusters) echo --lines --shmap --svg --once --json --delay --help ;;
 	*) echo --help ;;

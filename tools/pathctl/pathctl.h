@@ -307,7 +307,7 @@ void place_free(struct place *place);
 void code_close(struct code *code);
 
 /* live.c */
-void live_enter(const char *once, unsigned int delay);
+void live_enter(const char *once, unsigned int ms);
 int live_frame(void (*print)(FILE *out, const char *head, const void *frame), const void *frame,
 	       const char *keys);
 void live_leave(void);

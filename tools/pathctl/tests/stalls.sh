@@ -209,6 +209,13 @@ test_stalls_svg() {
 	bad 64 "not --off, --once or" "stalls --svg --off" stalls demo --off --svg "$tmp/x.svg"
 	bad 64 "for a picture" "stalls --duration without one" stalls demo --once --duration 5
 	bad 64 "from 1 to 1000000" "a bad duration" stalls demo --svg "$tmp/x.svg" --duration 0
+	bad 64 "no CGROUP, --tasks or --svg" "stalls --task of a cgroup" stalls demo --task 1
+	bad 64 "no CGROUP, --tasks or --svg" "stalls --task --svg" stalls --task 1 --svg "$tmp/x.svg"
+	bad 64 "not --svg or --json" "stalls --tasks --json" stalls demo --tasks --json
+	bad 64 "which cgroup" "stalls --tasks of no cgroup" stalls --on --tasks
+	bad 64 "from 1 to 4194304" "a bad task" stalls --task 0
+	bad 69 "no /dev/hpc: boot a kernel with CONFIG_HPC" "stalls --task without a log" \
+		stalls --task $$ --once
 	test_stalls_gone
 	local -x FAKE_STEPS=$tmp/steps
 	ln -s "$FAKE_STEPS/now" "$PATHCTL_CGROUP/demo/cpu.stalls"

@@ -21,6 +21,7 @@ typedef u8 __u8;
 typedef u16 __u16;
 typedef u32 __u32;
 typedef u64 __u64;
+typedef s32 __s32;
 
 struct list_head {
 	struct list_head *next, *prev;
