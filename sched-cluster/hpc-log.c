@@ -10,7 +10,7 @@
  * program may write anything to what it has mapped, so nothing is believed that is read there.
  *
  * Locks: hpc_logs_mutex, cpus_read_lock() (by tracepoints and the static key), hpc_mutex.
- * hpc_mutex protects hpc_logs.
+ * hpc_mutex protects hpc_logs, and exec_update_lock of the task is taken before it.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
@@ -23,21 +23,27 @@
 #include <linux/sched/coredump.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/tracepoint.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 #include <trace/events/sched.h>
 #include <uapi/linux/hpc.h>
 #include "hpc.h"
 
-#define HPC_LOGS	4096	/* most logs: each change of the task looks for its own */
+/* A change of the task looks at those of both tasks and at some more, below a runqueue's lock. */
+#define HPC_LOGS	4096	/* most logs, half of them for who may look at anything */
+#define HPC_LOGS_TASK	8	/* most logs of a thread */
 #define HPC_LOGS_BITS	10
+#define HPC_LOGS_REST	HZ	/* from the last log to the end of probes */
 
 /**
  * struct hpc_log - a thread that is logged, by one open file
  * @node: in hpc_logs
+ * @free: ends it, behind a grace period
  * @task: the thread, with a reference
  * @head: what is mapped
  * @piece: the first place
@@ -52,6 +58,7 @@
  */
 struct hpc_log {
 	struct hlist_node node;
+	struct rcu_work free;
 	struct task_struct *task;
 	struct hpc_log_head *head;
 	struct hpc_log_piece *piece;
@@ -62,10 +69,14 @@ struct hpc_log {
 
 DEFINE_STATIC_KEY_FALSE(hpc_logging);
 static DEFINE_HASHTABLE(hpc_logs, HPC_LOGS_BITS);
-/* Logs come and go, and the probes with them */
+/* Logs come and go, and the probes with them, some time later */
 static DEFINE_MUTEX(hpc_logs_mutex);
 static unsigned int hpc_nr_logs;
+static bool hpc_logs_probed;
 static u32 hpc_epoch;
+
+static void hpc_logs_rest_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(hpc_logs_rest, hpc_logs_rest_fn);
 
 /* Logs of a task, and some of others: look at @task of each */
 #define hpc_for_each_log(log, of) \
@@ -83,8 +94,11 @@ bool hpc_is_logged(const struct task_struct *task)
 	bool logged = false;
 
 	rcu_read_lock();
-	hpc_for_each_log(log, task)
-		logged |= log->task == task;
+	hpc_for_each_log(log, task) {
+		logged = log->task == task;
+		if (logged)
+			break;
+	}
 	rcu_read_unlock();
 	return logged;
 }
@@ -151,7 +165,7 @@ static void hpc_log_write(struct hpc_log *log, const struct hpc_piece *piece)
 /**
  * hpc_log_end - a piece of this task ends
  * @task: the task
- * @piece: the piece, or NULL: it is lost
+ * @piece: the piece. Counts that it does not have are 0
  *
  * Context: interrupts are off, on the CPU of @task.
  */
@@ -165,10 +179,7 @@ void hpc_log_end(const struct task_struct *task, const struct hpc_piece *piece)
 		if (log->task != task || !log->begun || !hpc_log_may(log))
 			continue;
 		log->begun = false;
-		if (piece)
-			hpc_log_write(log, piece);
-		else
-			WRITE_ONCE(log->head->lost, ++log->lost);
+		hpc_log_write(log, piece);
 	}
 	rcu_read_unlock();
 }
@@ -192,7 +203,7 @@ static void hpc_log_set_events(struct hpc_log *log)
 }
 
 /**
- * hpc_log_new_epoch - counting begins: tell all logs what is counted
+ * hpc_log_new_epoch - counting begins, or other events will be counted: tell all logs
  *
  * Context: may sleep. Called with hpc_mutex, while nothing counts.
  */
@@ -243,25 +254,34 @@ static void hpc_probe_exec(void *data, struct task_struct *task, pid_t old_pid,
 	rcu_read_unlock();
 }
 
-/* The first log brings the probes, and the last one takes them away. */
-static int hpc_logs_get(void)
+static int hpc_logs_probe(void)
+{
+	int ret = register_trace_sched_process_exec(hpc_probe_exec, NULL);
+
+	if (ret)
+		return ret;
+	ret = register_trace_sched_process_exit(hpc_probe_exit, NULL);
+	if (ret) {
+		unregister_trace_sched_process_exec(hpc_probe_exec, NULL);
+		return ret;
+	}
+	static_branch_enable(&hpc_logging);
+	hpc_logs_probed = true;
+	return 0;
+}
+
+/* The first log brings the probes. */
+static int hpc_logs_get(bool capable)
 {
 	int ret = 0;
 
 	mutex_lock(&hpc_logs_mutex);
-	if (hpc_nr_logs >= HPC_LOGS)
+	if (hpc_nr_logs >= (capable ? HPC_LOGS : HPC_LOGS / 2))
 		ret = -EUSERS;
-	if (!ret && !hpc_nr_logs)
-		ret = register_trace_sched_process_exec(hpc_probe_exec, NULL);
-	if (!ret && !hpc_nr_logs) {
-		ret = register_trace_sched_process_exit(hpc_probe_exit, NULL);
-		if (ret)
-			unregister_trace_sched_process_exec(hpc_probe_exec, NULL);
-	}
-	if (!ret) {
+	if (!ret && !hpc_logs_probed)
+		ret = hpc_logs_probe();
+	if (!ret)
 		hpc_nr_logs++;
-		static_branch_inc(&hpc_logging);
-	}
 	mutex_unlock(&hpc_logs_mutex);
 	return ret;
 }
@@ -269,10 +289,20 @@ static int hpc_logs_get(void)
 static void hpc_logs_put(void)
 {
 	mutex_lock(&hpc_logs_mutex);
-	static_branch_dec(&hpc_logging);
-	if (!--hpc_nr_logs) {
+	if (!--hpc_nr_logs)
+		schedule_delayed_work(&hpc_logs_rest, HPC_LOGS_REST);
+	mutex_unlock(&hpc_logs_mutex);
+}
+
+/* Code is patched on all CPUs, and who opens and closes logs shall not do that each time. */
+static void hpc_logs_rest_fn(struct work_struct *work)
+{
+	mutex_lock(&hpc_logs_mutex);
+	if (!hpc_nr_logs && hpc_logs_probed) {
+		static_branch_disable(&hpc_logging);
 		unregister_trace_sched_process_exit(hpc_probe_exit, NULL);
 		unregister_trace_sched_process_exec(hpc_probe_exec, NULL);
+		hpc_logs_probed = false;
 	}
 	mutex_unlock(&hpc_logs_mutex);
 }
@@ -309,8 +339,6 @@ static struct hpc_log *hpc_log_alloc(u32 pieces)
 	log->head = head;
 	log->piece = (void *)head + PAGE_SIZE;
 	log->pieces = pieces;
-	log->may_kernel = !perf_allow_kernel();
-	log->capable = perfmon_capable();
 	return log;
 }
 
@@ -320,13 +348,45 @@ static void hpc_log_free(struct hpc_log *log)
 	kfree(log);
 }
 
-static int hpc_log_allowed(const struct hpc_log *log, struct task_struct *task)
+/* As perf_event_open() has it. At 3, which some distributions know, users may count nothing. */
+static int hpc_log_may_count(struct hpc_log *log)
 {
-	if (READ_ONCE(hpc_config.mode) != HPC_USER && !log->may_kernel)
-		return -EACCES;
+	int ret = security_perf_event_open(PERF_SECURITY_OPEN);
+
+	log->capable = perfmon_capable();
+	if (!ret && sysctl_perf_event_paranoid > 2 && !log->capable)
+		ret = -EACCES;
+	if (!ret && READ_ONCE(hpc_config.mode) != HPC_USER)
+		ret = perf_allow_kernel();
+	log->may_kernel = log->capable || READ_ONCE(hpc_config.mode) != HPC_USER;
+	return ret;
+}
+
+static int hpc_log_may_look(const struct hpc_log *log, struct task_struct *task)
+{
 	if (task != current && !log->capable &&
 	    !ptrace_may_access(task, PTRACE_MODE_READ_REALCREDS))
 		return -EACCES;
+	return 0;
+}
+
+static int hpc_log_add(struct hpc_log *log, struct task_struct *task)
+{
+	const struct hpc_log *other;
+	unsigned int nr = 0;
+
+	lockdep_assert_held(&hpc_mutex);
+	hash_for_each_possible(hpc_logs, other, node, (unsigned long)task)
+		nr += other->task == task;
+	if (nr >= HPC_LOGS_TASK)
+		return -EUSERS;
+	log->task = get_task_struct(task);
+	hpc_log_set_events(log);
+	hash_add_rcu(hpc_logs, &log->node, (unsigned long)task);
+	/* it may have been in do_exit() before the probe could see the log */
+	smp_mb();
+	if (READ_ONCE(task->flags) & PF_EXITING)
+		hpc_log_set_state(log, HPC_LOG_EXITED);
 	return 0;
 }
 
@@ -337,17 +397,11 @@ static int hpc_log_start(struct hpc_log *log, struct task_struct *task)
 
 	if (ret)
 		return ret;
-	ret = hpc_log_allowed(log, task);
+	ret = hpc_log_may_look(log, task);
 	if (!ret) {
-		log->task = get_task_struct(task);
 		mutex_lock(&hpc_mutex);
-		hpc_log_set_events(log);
-		hash_add_rcu(hpc_logs, &log->node, (unsigned long)task);
+		ret = hpc_log_add(log, task);
 		mutex_unlock(&hpc_mutex);
-		/* it may have been there before the probe saw the log */
-		smp_mb();
-		if (READ_ONCE(task->flags) & PF_EXITING)
-			hpc_log_set_state(log, HPC_LOG_EXITED);
 	}
 	up_read(&task->signal->exec_update_lock);
 	return ret;
@@ -371,7 +425,9 @@ static struct hpc_log *hpc_log_watch(const struct hpc_log_watch *watch)
 	if (!task)
 		return ERR_PTR(-ESRCH);
 	log = hpc_log_alloc(watch->pieces);
-	ret = log ? hpc_logs_get() : -ENOMEM;
+	ret = log ? hpc_log_may_count(log) : -ENOMEM;
+	if (!ret)
+		ret = hpc_logs_get(log->capable);
 	if (!ret) {
 		ret = hpc_log_start(log, task);
 		if (ret)
@@ -385,16 +441,23 @@ static struct hpc_log *hpc_log_watch(const struct hpc_log_watch *watch)
 	return ERR_PTR(ret);
 }
 
+static void hpc_log_free_fn(struct work_struct *work)
+{
+	struct hpc_log *log = container_of(to_rcu_work(work), struct hpc_log, free);
+
+	put_task_struct(log->task);
+	hpc_log_free(log);
+	hpc_logs_put();
+}
+
+/* CPUs write to it under RCU. Who closes many need not wait for each. */
 static void hpc_log_stop(struct hpc_log *log)
 {
 	mutex_lock(&hpc_mutex);
 	hash_del_rcu(&log->node);
 	mutex_unlock(&hpc_mutex);
-	/* CPUs write to it under RCU */
-	synchronize_rcu();
-	hpc_logs_put();
-	put_task_struct(log->task);
-	hpc_log_free(log);
+	INIT_RCU_WORK(&log->free, hpc_log_free_fn);
+	queue_rcu_work(system_unbound_wq, &log->free);
 }
 
 /* The file */
@@ -465,7 +528,7 @@ static int hpc_dev_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct hpc_log *log = hpc_dev_log(file);
 
-	if (!log || !(vma->vm_flags & VM_SHARED) || vma->vm_pgoff ||
+	if (!log || !(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff ||
 	    vma->vm_end - vma->vm_start != hpc_log_size(log->pieces))
 		return -EINVAL;
 	return remap_vmalloc_range(vma, log->head, 0);

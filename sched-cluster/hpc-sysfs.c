@@ -204,6 +204,7 @@ static int hpc_set_events(const struct hpc_events *events)
 	hpc_account_reset();
 	hpc_config.events = *events;
 	memset(&hpc_config.groups, 0, sizeof(hpc_config.groups));
+	hpc_log_new_epoch();
 	mutex_unlock(&hpc_account_mutex);
 	mutex_unlock(&hpc_mutex);
 	return 0;

@@ -52,6 +52,7 @@
  * @logged: the task that runs has a log
  * @timer: ends slices
  * @cost: what the end of a slice takes, ns, from when it is due; the average of some
+ * @open: what tasks of a cgroup, one after the other, had in this slice; nothing without .css
  * @ring: pieces
  * @head: pieces that were written
  * @tail: pieces that were read
@@ -66,6 +67,7 @@ struct hpc_cpu {
 	bool on, ticking, logged;
 	struct hrtimer timer;
 	s64 cost;
+	struct hpc_piece open;
 	struct hpc_piece *ring;
 	u32 head, tail;
 	struct hpc_stats stats;
@@ -117,17 +119,6 @@ static void hpc_begin(struct hpc_cpu *c, const struct task_struct *task)
 	c->logged = static_branch_unlikely(&hpc_logging) && hpc_log_begin(task);
 }
 
-/* A place in the ring, NULL: the piece is lost */
-static struct hpc_piece *hpc_piece_begin(struct hpc_cpu *c)
-{
-	/* pairs with hpc_drain_cpu() */
-	if (c->head - smp_load_acquire(&c->tail) >= HPC_RING) {
-		c->stats.lost++;
-		return NULL;
-	}
-	return &c->ring[c->head % HPC_RING];
-}
-
 /* Those of @counted that had a counter since the piece began have been seen. */
 static void hpc_piece_fill(struct hpc_cpu *c, struct hpc_piece *piece, u64 counted)
 {
@@ -136,9 +127,9 @@ static void hpc_piece_fill(struct hpc_cpu *c, struct hpc_piece *piece, u64 count
 	unsigned int i, n;
 	s64 count;
 
+	memset(piece, 0, sizeof(*piece));
 	piece->group = c->group;
 	piece->slice = c->stats.slices * nr_cpu_ids + smp_processor_id();
-	piece->seen = 0;
 	for (n = 0; set; set &= set - 1, n++) {
 		i = __ffs64(set);
 		event = c->event[i];
@@ -152,39 +143,74 @@ static void hpc_piece_fill(struct hpc_cpu *c, struct hpc_piece *piece, u64 count
 	}
 }
 
-static void hpc_piece_end(struct hpc_cpu *c, struct hpc_piece *piece, struct task_struct *task)
+/* What is open goes into the ring. */
+static void hpc_piece_close(struct hpc_cpu *c)
 {
-	struct cgroup_subsys_state *css;
-
-	/* without cycles nothing can be said */
-	if (!(piece->seen & 1) || !piece->count[0])
+	if (!c->open.css)
 		return;
-	if (c->logged)
-		hpc_log_end(task, piece);
-	rcu_read_lock();
-	css = task_css(task, cpu_cgrp_id);
-	piece->css = css_tryget(css) ? css : NULL;
-	rcu_read_unlock();
-	if (!piece->css) {
+	/* pairs with hpc_drain_cpu() */
+	if (c->head - smp_load_acquire(&c->tail) < HPC_RING) {
+		c->ring[c->head % HPC_RING] = c->open;
+		c->stats.pieces++;
+		/* pairs with hpc_drain_cpu() */
+		smp_store_release(&c->head, c->head + 1);
+	} else {
+		css_put(c->open.css);
+		c->stats.lost++;
+	}
+	c->open.css = NULL;
+}
+
+/* The first of this cgroup in this slice */
+static void hpc_piece_open(struct hpc_cpu *c, struct cgroup_subsys_state *css,
+			   const struct hpc_piece *piece)
+{
+	hpc_piece_close(c);
+	if (!css_tryget(css)) {
 		c->stats.lost++;
 		return;
 	}
-	c->stats.pieces++;
-	/* pairs with hpc_drain_cpu() */
-	smp_store_release(&c->head, c->head + 1);
+	c->open = *piece;
+	c->open.css = css;
 }
 
-/* What was counted since the piece began was @task's. @counted have a counter, and were read. */
+static void hpc_add_to_open(struct hpc_cpu *c, const struct hpc_piece *piece)
+{
+	unsigned int n;
+
+	for (n = 0; n < HPC_AT_ONCE; n++)
+		c->open.count[n] += piece->count[n];
+}
+
+static void hpc_piece_end(struct hpc_cpu *c, const struct hpc_piece *piece,
+			  struct task_struct *task)
+{
+	struct cgroup_subsys_state *css;
+
+	rcu_read_lock();
+	css = task_css(task, cpu_cgrp_id);
+	if (c->open.css == css && c->open.slice == piece->slice && c->open.seen == piece->seen)
+		hpc_add_to_open(c, piece);
+	else
+		hpc_piece_open(c, css, piece);
+	rcu_read_unlock();
+}
+
+/*
+ * What was counted since the piece began was @task's. @counted have a counter, and were read. Tasks
+ * with a log may have many pieces, and these are one to the cgroup: the ring is for all.
+ */
 static void hpc_cut(struct hpc_cpu *c, struct task_struct *task, u64 counted)
 {
-	struct hpc_piece *piece = hpc_piece_begin(c);
+	struct hpc_piece piece;
 
-	if (piece) {
-		hpc_piece_fill(c, piece, counted);
-		hpc_piece_end(c, piece, task);
-	} else if (c->logged) {
-		hpc_log_end(task, NULL);
-	}
+	hpc_piece_fill(c, &piece, counted);
+	/* without cycles nothing can be said */
+	if (!(piece.seen & 1) || !piece.count[0])
+		return;
+	if (c->logged)
+		hpc_log_end(task, &piece);
+	hpc_piece_end(c, &piece, task);
 }
 
 /* Slices */
@@ -241,6 +267,7 @@ static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
 		hpc_read_and_cut(c, current);
 		hpc_begin(c, current);
 	}
+	hpc_piece_close(c);
 	/* the last piece was of the slice that is over */
 	c->stats.slices++;
 	if (c->head - READ_ONCE(c->tail) > HPC_RING / 2)
@@ -251,16 +278,11 @@ static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/*
- * Pieces are of cgroups, so one goes on while tasks of one take turns, but for those with a log:
- * @a runs, and @b is next.
- */
-static bool hpc_same_owner(const struct hpc_cpu *c, struct task_struct *a, struct task_struct *b)
+/* Pieces are of cgroups, so one goes on while tasks of one take turns. */
+static bool hpc_same_owner(struct task_struct *a, struct task_struct *b)
 {
 	bool same;
 
-	if (c->logged || (static_branch_unlikely(&hpc_logging) && hpc_is_logged(b)))
-		return false;
 	rcu_read_lock();
 	same = task_css(a, cpu_cgrp_id) == task_css(b, cpu_cgrp_id);
 	rcu_read_unlock();
@@ -271,10 +293,17 @@ static void hpc_probe_sched_switch(void *data, bool preempt, struct task_struct 
 				   struct task_struct *next, unsigned int prev_state)
 {
 	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
+	bool same;
 
-	if (!c->on || hpc_same_owner(c, prev, next))
+	if (!c->on)
+		return;
+	same = hpc_same_owner(prev, next);
+	/* a task with a log has pieces of its own */
+	if (same && !c->logged && !(static_branch_unlikely(&hpc_logging) && hpc_is_logged(next)))
 		return;
 	hpc_read_and_cut(c, prev);
+	if (!same)
+		hpc_piece_close(c);
 	hpc_begin(c, next);
 	if (!c->ticking && !is_idle_task(next))
 		hpc_start_timer(c);
@@ -310,13 +339,13 @@ static void hpc_drain_cpu(struct hpc_cpu *c)
 	u32 head;
 
 	lockdep_assert_held(&hpc_account_mutex);
-	/* pairs with hpc_piece_end(): what is in the ring was written */
+	/* pairs with hpc_piece_close(): what is in the ring was written */
 	head = smp_load_acquire(&c->head);
 	while (c->tail != head) {
 		piece = &c->ring[c->tail % HPC_RING];
 		c->stats.nomem += !hpc_account(piece);
 		css_put(piece->css);
-		/* pairs with hpc_piece_begin(): the place may be written again */
+		/* pairs with hpc_piece_close(): the place may be written again */
 		smp_store_release(&c->tail, c->tail + 1);
 	}
 }
@@ -478,6 +507,7 @@ static void hpc_stop_this(void *unused)
 {
 	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
 
+	hpc_piece_close(c);
 	c->on = false;
 	c->logged = false;
 	perf_event_switch_local(c->event, hpc_config.groups.set[c->group], 0);
@@ -605,12 +635,13 @@ void hpc_disable(void)
 	hpc_config.enabled = false;
 	for_each_online_cpu(cpu)
 		hpc_stop_cpu(cpu);
+	/* before the events may change */
+	hpc_work_fn(NULL);
 	mutex_unlock(&hpc_mutex);
 	cpus_read_unlock();
 	unregister_trace_sched_switch(hpc_probe_sched_switch, NULL);
 	tracepoint_synchronize_unregister();
 	cancel_delayed_work_sync(&hpc_sweep);
-	hpc_work_fn(NULL);
 out:
 	mutex_unlock(&hpc_probe_mutex);
 }

@@ -111,8 +111,23 @@ static bool events_read(struct events *e)
 
 static void forget_counts(struct hpc *h)
 {
-	memset(h->account, 0, sizeof(h->account));
+	unsigned int i;
+
+	for (i = 0; i <= HPC_THREAD; i++) {
+		free(h->account[i]);
+		h->account[i] = NULL;
+	}
 	h->mixed = 0;
+}
+
+static bool are_groups(const uint64_t *set)
+{
+	unsigned int i;
+
+	for (i = 0; i < HPC_LOG_GROUPS; i++)
+		if (__builtin_popcountll(set[i]) > HPC_LOG_COUNTS)
+			return false;
+	return true;
 }
 
 /*
@@ -129,7 +144,7 @@ static bool new_epoch(struct hpc *h)
 	memcpy(h->set, h->log->set, sizeof(h->set));
 	round = h->log->round;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&h->log->epoch, __ATOMIC_RELAXED) != epoch)
+	if (__atomic_load_n(&h->log->epoch, __ATOMIC_RELAXED) != epoch || !are_groups(h->set))
 		return false;
 	h->events.set.longest = 4 * HPC_LEAST * round;
 	h->epoch = epoch;
@@ -140,8 +155,12 @@ static bool new_epoch(struct hpc *h)
 
 static void account_add(struct hpc *h, unsigned int region, const struct hpc_log_piece *p)
 {
-	struct account *a = &h->account[region];
+	struct account *a = h->account[region];
 
+	if (!a)
+		a = h->account[region] = calloc(1, sizeof(*a));
+	if (!a)
+		return;
 	hpc_window_add(&a->window, p->slice, h->set[p->group], p->seen, (const u64 *)p->count);
 	if (hpc_window_due(&a->window, &h->events.set))
 		hpc_window_close(&a->window, &h->events.set, &a->totals);
@@ -180,7 +199,10 @@ static void after_fork(void)
 	pthread_mutex_unlock(&handles_mutex);
 }
 
-/* Logs are of the parent's threads. What the child would write there becomes memory of its own. */
+/*
+ * Logs are of the parent's threads. What the child would write there becomes memory of its own, and
+ * its copy of the file would keep the log.
+ */
 static void after_fork_in_child(void)
 {
 	struct hpc *h;
@@ -188,7 +210,10 @@ static void after_fork_in_child(void)
 	for (h = all_handles; h; h = h->next) {
 		h->pieces = 0;
 		h->exact = false;
-		if (mmap(h->log, h->size, PROT_READ | PROT_WRITE,
+		if (h->fd >= 0)
+			close(h->fd);
+		h->fd = -1;
+		if (h->log && mmap(h->log, h->size, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 			abort();
 	}
@@ -200,27 +225,16 @@ static void watch_forks(void)
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
-static void handle_add(struct hpc *h)
-{
-	pthread_once(&handles_once, watch_forks);
-	pthread_mutex_lock(&handles_mutex);
-	h->next = all_handles;
-	all_handles = h;
-	pthread_mutex_unlock(&handles_mutex);
-}
-
-static void handle_remove(struct hpc *h)
+static void unlink_handle(struct hpc *h)
 {
 	struct hpc **at;
 
-	pthread_mutex_lock(&handles_mutex);
 	for (at = &all_handles; *at; at = &(*at)->next) {
 		if (*at != h)
 			continue;
 		*at = h->next;
 		break;
 	}
-	pthread_mutex_unlock(&handles_mutex);
 }
 
 /* The kernel tells the layout in the first page. */
@@ -228,19 +242,32 @@ static bool map_log(struct hpc *h, pid_t tid)
 {
 	struct hpc_log_watch watch = { .tid = tid, .pieces = PIECES };
 	long page = sysconf(_SC_PAGESIZE);
+	void *log;
 
-	if (ioctl(h->fd, HPC_IOC_WATCH, &watch))
+	h->fd = open("/dev/hpc", O_RDWR | O_CLOEXEC);
+	if (h->fd < 0 || ioctl(h->fd, HPC_IOC_WATCH, &watch))
 		return false;
 	h->size = page + (PIECES * sizeof(struct hpc_log_piece) + page - 1) / page * page;
-	h->log = mmap(NULL, h->size, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
-	if (h->log == MAP_FAILED)
+	log = mmap(NULL, h->size, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
+	if (log == MAP_FAILED)
 		return false;
-	if (h->log->version == HPC_LOG_VERSION &&
-	    h->log->piece_size == sizeof(struct hpc_log_piece) && h->log->pieces == PIECES)
-		return true;
-	munmap(h->log, h->size);
+	h->log = log;
 	errno = EPROTO;
-	return false;
+	return h->log->version == HPC_LOG_VERSION &&
+	       h->log->piece_size == sizeof(struct hpc_log_piece) && h->log->pieces == PIECES;
+}
+
+static void free_handle(struct hpc *h)
+{
+	int err = errno;
+
+	if (h->log)
+		munmap(h->log, h->size);
+	if (h->fd >= 0)
+		close(h->fd);
+	forget_counts(h);
+	free(h);
+	errno = err;
 }
 
 /**
@@ -256,24 +283,27 @@ static bool map_log(struct hpc *h, pid_t tid)
 PUBLIC struct hpc *hpc_open(pid_t tid, unsigned int flags)
 {
 	struct hpc *h = calloc(1, sizeof(*h));
-	int err;
+	bool good;
 
 	if (!h)
 		return NULL;
-	h->fd = open("/dev/hpc", O_RDWR | O_CLOEXEC);
-	if (h->fd >= 0 && map_log(h, tid)) {
-		h->pieces = PIECES;
-		h->piece = (void *)((char *)h->log + h->log->offset);
-		h->exact = flags & HPC_EXACT && !tid;
-		handle_add(h);
-		return h;
+	pthread_once(&handles_once, watch_forks);
+	/* no fork meanwhile: the child would have a log of the parent's */
+	pthread_mutex_lock(&handles_mutex);
+	good = map_log(h, tid);
+	if (good) {
+		h->next = all_handles;
+		all_handles = h;
+	} else {
+		free_handle(h);
 	}
-	err = errno;
-	if (h->fd >= 0)
-		close(h->fd);
-	free(h);
-	errno = err;
-	return NULL;
+	pthread_mutex_unlock(&handles_mutex);
+	if (!good)
+		return NULL;
+	h->pieces = PIECES;
+	h->piece = (void *)((char *)h->log + h->log->offset);
+	h->exact = flags & HPC_EXACT && (!tid || tid == gettid());
+	return h;
 }
 
 /**
@@ -284,10 +314,10 @@ PUBLIC void hpc_close(struct hpc *h)
 {
 	if (!h)
 		return;
-	handle_remove(h);
-	munmap(h->log, h->size);
-	close(h->fd);
-	free(h);
+	pthread_mutex_lock(&handles_mutex);
+	unlink_handle(h);
+	free_handle(h);
+	pthread_mutex_unlock(&handles_mutex);
 }
 
 /**
@@ -336,6 +366,7 @@ PUBLIC int hpc_update(struct hpc *h)
 static void set_region(struct hpc *h, unsigned int region)
 {
 	uint64_t word = ++h->changes * HPC_REGIONS + region;
+	int err = errno;
 
 	h->region = region;
 	if (h->exact)
@@ -344,6 +375,7 @@ static void set_region(struct hpc *h, unsigned int region)
 		__atomic_store_n(&h->log->region, word, __ATOMIC_RELAXED);
 	if (__atomic_load_n(&h->log->head, __ATOMIC_RELAXED) - h->tail > h->pieces / 2)
 		hpc_update(h);
+	errno = err;
 }
 
 /**
@@ -381,8 +413,10 @@ PUBLIC void hpc_end(struct hpc *h)
 
 static const struct account *account_of(const struct hpc *h, unsigned int region)
 {
+	static const struct account none;
+
 	if (h && region <= HPC_THREAD)
-		return &h->account[region];
+		return h->account[region] ? h->account[region] : &none;
 	errno = EINVAL;
 	return NULL;
 }
@@ -501,11 +535,12 @@ PUBLIC int hpc_event(struct hpc *h, unsigned int region, unsigned int n, struct 
  * hpc_ended - will nothing more come?
  * @h: the handle
  *
- * Return: the thread has exited, or has become another's
+ * Return: the thread is about to end, so that hpc_update() a moment later takes the last piece; or it
+ * has become another's
  */
 PUBLIC bool hpc_ended(const struct hpc *h)
 {
-	return !h || __atomic_load_n(&h->log->state, __ATOMIC_RELAXED) != HPC_LOG_ON;
+	return !h || !h->pieces || __atomic_load_n(&h->log->state, __ATOMIC_RELAXED) != HPC_LOG_ON;
 }
 
 /**

@@ -17,7 +17,8 @@
  * take NULL and do nothing: the program runs as without the library.
  *
  * A handle belongs to one thread, and only that thread may use it. After fork() handles of the
- * parent do nothing in the child.
+ * parent do nothing in the child. (A child of clone() that runs no handlers of pthread_atfork() must not
+ * use them.)
  */
 #ifndef LIBHPC_HPC_H
 #define LIBHPC_HPC_H

@@ -37,7 +37,7 @@ struct account {
  * @events: what is counted
  * @set: events of each group
  * @mixed: cycles of pieces in which the region changed
- * @account: of each region, then of the thread
+ * @account: of each region, then of the thread; NULL where nothing was counted
  */
 struct hpc {
 	struct hpc *next;
@@ -54,7 +54,7 @@ struct hpc {
 	struct events events;
 	uint64_t set[HPC_LOG_GROUPS];
 	uint64_t mixed;
-	struct account account[HPC_REGIONS + 1];
+	struct account *account[HPC_REGIONS + 1];
 };
 
 bool events_parse(struct events *e, char *text);

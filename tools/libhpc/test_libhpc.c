@@ -212,6 +212,24 @@ static void test_is_emptied(void **state)
 	(void)state;
 }
 
+/* Between a call that fails, and who asks why */
+static void test_errno(void **state)
+{
+	struct hpc *h = fake();
+	unsigned int i;
+
+	/* the kernel writes the groups just now */
+	h->log->epoch = 3;
+	for (i = 0; i < 40; i++)
+		write_piece(h, 1, 1);
+	errno = 42;
+	hpc_begin(h, 1);
+	assert_int_equal(errno, 42);
+	assert_int_equal(h->log->tail, 40);
+	hpc_close(h);
+	(void)state;
+}
+
 /* What was counted of other events is forgotten, and pieces of them are not taken for these. */
 static void test_new_epoch(void **state)
 {
@@ -365,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_regions),
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_is_emptied),
+		cmocka_unit_test(test_errno),
 		cmocka_unit_test(test_new_epoch),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_bad_events),

@@ -5,17 +5,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "stalls.h"
 
 #define MOST_CAUSES	4	/* in a row */
+#define MOST_FILES	4200	/* a log is one, and there are 4096 at most */
 
-/* What a task did while it was watched, or since the frame before */
+/* What a task did while it was watched, or since the frame before; err: why it cannot be */
 struct task {
 	struct stalls_of of;
 	struct stalls before, now;
 	uint64_t cycles;
+	int err;
 	bool seen;
 };
 
@@ -91,27 +94,36 @@ static struct task *find(struct tasks_frame *frame, pid_t tid)
 	size_t i;
 
 	for (i = 0; i < frame->count; i++)
-		if (frame->list[i].of.tid == tid && !hpc_ended(frame->list[i].of.thread))
+		if (frame->list[i].of.tid == tid)
 			return &frame->list[i];
 	return NULL;
 }
 
-/* A task that has gone before it could be watched is no error. */
+/* A task that has gone before it could be watched is no error, and one of others has a line. */
+static void watch_new(struct tasks_frame *frame, pid_t tid)
+{
+	struct task new = { .seen = true };
+
+	if (!watch(&new.of, tid)) {
+		new.err = errno;
+		if (new.err == ESRCH)
+			return;
+		if (new.err == ENOENT)
+			stalls_watch(&new.of, tid);
+		new.of = (struct stalls_of){ .name = comm_of(tid), .tid = tid };
+	}
+	frame->list = xgrow(frame->list, frame->count + 1, sizeof(*frame->list));
+	frame->list[frame->count++] = new;
+}
+
 static void find_or_watch(struct tasks_frame *frame, pid_t tid)
 {
-	struct task *task = find(frame, tid), new = { };
+	struct task *task = find(frame, tid);
 
-	if (!task && !watch(&new.of, tid)) {
-		if (errno != ESRCH)
-			stalls_watch(&new.of, tid);
-		return;
-	}
-	if (!task) {
-		frame->list = xgrow(frame->list, frame->count + 1, sizeof(*frame->list));
-		task = &frame->list[frame->count++];
-		*task = new;
-	}
-	task->seen = true;
+	if (task)
+		task->seen = true;
+	else
+		watch_new(frame, tid);
 }
 
 /* Those that have left the cgroup are not shown any more. */
@@ -165,6 +177,8 @@ static void tasks_next(struct tasks_frame *frame)
 	frame->cycles = 0;
 	for (i = 0; i < frame->count; i++) {
 		task = &frame->list[i];
+		if (task->err)
+			continue;
 		stalls_free(&task->before);
 		task->before = task->now;
 		stalls_read(&task->now, &task->of);
@@ -218,8 +232,11 @@ static void print_task(FILE *out, const struct task *task)
 {
 	char cycles[32], *name = printable(task->of.name);
 
-	fprintf(out, "%10d %-16s %10s", task->of.tid, name,
-		human_count(task->cycles, cycles, sizeof(cycles)));
+	fprintf(out, "%10d %-16s ", task->of.tid, name);
+	if (task->err)
+		fprintf(out, "%10s", strerror(task->err));
+	else
+		fprintf(out, "%10s", human_count(task->cycles, cycles, sizeof(cycles)));
 	if (task->cycles && task->now.count) {
 		fprintf(out, "  %9.1f %%", 100.0 * cause_since(task, 0) / task->cycles);
 		print_causes(out, task);
@@ -265,8 +282,14 @@ static int wait_for(struct tasks_frame *frame, unsigned int seconds, bool once)
 /* A table each @delay seconds, or one after so many. */
 void stalls_tasks(const struct cgroup *cgroup, unsigned int delay, bool once)
 {
+	struct rlimit limit = { MOST_FILES, MOST_FILES };
 	struct tasks_frame frame = { .cgroup = cgroup };
 
+	/* as many as it may have: those without a log get a line that says so */
+	if (setrlimit(RLIMIT_NOFILE, &limit) && !getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 	look_for_tasks(&frame);
 	if (!once)
 		live_enter("pathctl stalls --tasks --once", STALLS_MS);

@@ -13,11 +13,11 @@
 #define HPC_LOG_GROUPS		32	/* most groups */
 #define HPC_LOG_COUNTS		12	/* most events of a group */
 #define HPC_LOG_LEAST		32	/* fewest pieces of a log, and most */
-#define HPC_LOG_MOST		65536
+#define HPC_LOG_MOST		8192
 
 /* .state */
 #define HPC_LOG_ON		0	/* pieces come while /sys/kernel/hpc/enabled is 1 */
-#define HPC_LOG_EXITED		1	/* the thread has ended */
+#define HPC_LOG_EXITED		1	/* the thread is about to end: a last piece may follow */
 #define HPC_LOG_DENIED		2	/* it executed a program that the opener may not look at */
 
 /**
@@ -30,7 +30,7 @@
  * @lost: pieces for which there was no room
  * @state: HPC_LOG_*
  * @round: slices of a round, in which each group has the counters at least once
- * @epoch: how often counting began. Odd while @set and @round are written
+ * @epoch: grows when counting begins, and when events change. Odd while @set and @round are written
  * @reserved: 0
  * @set: events of each group, a bit for each by its number in /sys/kernel/hpc/events
  * @tail: pieces that the program has read. Write it with release semantics
@@ -54,7 +54,7 @@ struct hpc_log_head {
 
 /**
  * struct hpc_log_piece - what was counted while the thread had a CPU and a group the counters
- * @time: when it ended, ns of CLOCK_MONOTONIC
+ * @time: when it ended, ns of CLOCK_MONOTONIC, as the initial time namespace has it
  * @from: @region of the head when it began
  * @to: @region when it ended
  * @group: which group
