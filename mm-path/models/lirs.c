@@ -45,7 +45,8 @@
  *
  * The owner asks for a victim when memory is full. The model takes every page that is
  * touched to be in memory. The owner may tell it of pages that left memory otherwise
- * (mmpath_lirs_evicted()), or did not leave (mmpath_lirs_keep()).
+ * (mmpath_lirs_evicted()), or did not leave (mmpath_lirs_keep()). If it needs pages that are none
+ * of Q, it is told of LIR pages in order of age (mmpath_lirs_next_lir()).
  *
  * Fixed memory
  * ------------
@@ -522,6 +523,35 @@ bool mmpath_lirs_victim(struct mmpath_lirs *l, u64 *page)
 		return false;
 	*page = mmpath_index_page(&l->index, lirs_node_at(l, place)->id);
 	lirs_leave_memory(l, place);
+	return true;
+}
+
+/**
+ * mmpath_lirs_next_lir() - name LIR pages, one after the other, from the bottom of S
+ * @l: the model
+ * @at: page to go on with, or U64_MAX for the bottom; also begins there if the page is not LIR any
+ *	more. Returns the next one, or U64_MAX after the top.
+ * @page: returns the number of the page
+ *
+ * For an owner that needs pages of a kind that none in Q is of. Changes nothing. The owner forgets
+ * (mmpath_lirs_forget()) those that it lets leave memory.
+ *
+ * Return: false if there is no LIR page.
+ */
+bool mmpath_lirs_next_lir(struct mmpath_lirs *l, u64 *at, u64 *page)
+{
+	u32 place = *at == U64_MAX ? 0 : lirs_page_find(l, *at);
+
+	/* the bottom of S is a LIR page, if there is one: see lirs_prune() */
+	if (!place || lirs_node_at(l, place)->kind != LIR)
+		place = l->nr_lirs ? l->stack.last : 0;
+	if (!place)
+		return false;
+	*page = mmpath_index_page(&l->index, lirs_node_at(l, place)->id);
+	do
+		place = lirs_node_at(l, place)->link[LIRS_LINK_STACK].prev;
+	while (place && lirs_node_at(l, place)->kind != LIR);
+	*at = place ? mmpath_index_page(&l->index, lirs_node_at(l, place)->id) : U64_MAX;
 	return true;
 }
 

@@ -508,6 +508,7 @@ void mmpath_lirs_set_size(struct mmpath_lirs *l, u64 size, u64 hirs, bool fixed)
 /* of a page that is in its sample */
 int __mmpath_lirs_touch(struct mmpath_lirs *l, u64 page);
 bool mmpath_lirs_victim(struct mmpath_lirs *l, u64 *page);
+bool mmpath_lirs_next_lir(struct mmpath_lirs *l, u64 *at, u64 *page);
 void mmpath_lirs_evicted(struct mmpath_lirs *l, u64 page);
 void mmpath_lirs_keep(struct mmpath_lirs *l, u64 page);
 bool __mmpath_lirs_resident(struct mmpath_lirs *l, u64 page);

@@ -546,6 +546,49 @@ static void test_keep(void **state)
 	twins_end(t);
 }
 
+/* LIR pages are named from the oldest to the youngest, and stay as they are. */
+static void test_next_lir(void **state)
+{
+	static const u64 order[] = { 0, 1, 3, 4, 5, 2 };
+	struct test_mem tm;
+	struct mmpath_lirs l;
+	u64 page, at = U64_MAX;
+	unsigned int i;
+
+	(void)state;
+	test_mem_init(&tm);
+	assert_int_equal(mmpath_lirs_init(&l, &tm.mem, 1000, 0), 0);
+	assert_false(mmpath_lirs_next_lir(&l, &at, &page));
+	mmpath_lirs_set_size(&l, 10, 4, false);
+	for (i = 0; i < 10; i++)
+		mmpath_lirs_touch(&l, i);
+	mmpath_lirs_touch(&l, 2);
+	/* 6 to 9 are HIR; two rounds */
+	for (i = 0; i < 12; i++) {
+		assert_true(mmpath_lirs_next_lir(&l, &at, &page));
+		assert_same(page, order[i % 6]);
+		assert_same(at == U64_MAX, i % 6 == 5);
+	}
+	assert_same(l.nr_lirs, 6);
+	assert_same(l.nr_hirs, 4);
+	/* what has gone is not named, and with the next one gone it begins again */
+	assert_true(mmpath_lirs_next_lir(&l, &at, &page));
+	mmpath_lirs_forget(&l, page, 1);
+	assert_same(at, 1);
+	assert_true(mmpath_lirs_next_lir(&l, &at, &page));
+	assert_same(page, 1);
+	mmpath_lirs_forget(&l, at, 1);
+	assert_true(mmpath_lirs_next_lir(&l, &at, &page));
+	assert_same(page, 1);
+	assert_same(at, 4);
+	/* or if it is HIR */
+	mmpath_lirs_set_size(&l, 10, 8, false);
+	assert_true(mmpath_lirs_next_lir(&l, &at, &page));
+	assert_same(page, 5);
+	mmpath_lirs_destroy(&l);
+	assert_int_equal(tm.mem.bytes, 0);
+}
+
 /* The one that left first is forgotten, and would not become LIR. */
 static void test_ghosts(void **state)
 {
@@ -985,6 +1028,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_size),
 		cmocka_unit_test(test_evicted),
 		cmocka_unit_test(test_keep),
+		cmocka_unit_test(test_next_lir),
 		cmocka_unit_test(test_ghosts),
 		cmocka_unit_test(test_forget),
 		cmocka_unit_test(test_forget_frees),
