@@ -19,6 +19,10 @@
  * for it. It pushes out the missing victims itself, as it would without a policy, and with
  * trylocks only.
  *
+ * The kernel reclaims a node at a time, and the policy does not know where a page is. So victims
+ * on other nodes are passed over, and each node has a reserve. For the limit of a cgroup all nodes
+ * are as good.
+ *
  * A page that was written ahead in vain costs a write and a minor fault. So does a wrong
  * choice of the kernel's own reclaim. The reserve is only a few percent of the pages.
  *
@@ -28,7 +32,7 @@
  * ancestor its share is greater. The other turns are divided between the policies below
  * the ancestor, in proportion to the pages that each knows.
  *
- * Locks: those of core.h, and innermost a spinlock for the reserve. Reclaim holds an SRCU
+ * Locks: those of core.h, and innermost a spinlock for the reserves. Reclaim holds an SRCU
  * of its own, which keeps a replacer alive.
  */
 #include <linux/hash.h>
@@ -69,6 +73,7 @@ static const char * const mmpath_replace_names[NR_MMPATH_REPLACE_COUNTS] = {
 	[MMPATH_REFUSED_PINNED]		= "refused_pinned",
 	[MMPATH_REFUSED_LOCKED]		= "refused_locked",
 	[MMPATH_REFUSED_LOW]		= "refused_low",
+	[MMPATH_REFUSED_NODE]		= "refused_node",
 	[MMPATH_REFUSED_HOT]		= "refused_hot",
 	[MMPATH_REFUSED_BUSY]		= "refused_busy",
 };
@@ -287,50 +292,77 @@ static bool mmpath_lock_policy(struct mmpath_replacer *r, bool wait)
 }
 
 /*
- * Put back victims that could not leave, and if @next, take the next ones. Reclaim does not wait
- * for the domain's lock. If it does not get it, the next user of the batch puts them back.
+ * Put back victims that could not leave. Reclaim does not wait for the domain's lock. If it does
+ * not get it, the next user of the batch puts them back.
  */
-static bool mmpath_turn_over(struct mmpath_replacer *r, struct mmpath_batch *b, bool next,
-			     bool wait)
+static void mmpath_end_batch(struct mmpath_replacer *r, struct mmpath_batch *b, bool wait)
+{
+	if (!mmpath_lock_policy(r, wait))
+		return;
+	mmpath_keep(r, b);
+	b->nr = 0;
+	mutex_unlock(&r->dom->lock);
+}
+
+/* Put them back, and take the next ones. */
+static bool mmpath_next_batch(struct mmpath_replacer *r, struct mmpath_batch *b, bool wait)
 {
 	if (!mmpath_lock_policy(r, wait))
 		return false;
 	mmpath_keep(r, b);
-	b->nr = 0;
-	if (next)
-		mmpath_pick(r, b);
+	mmpath_pick(r, b);
 	mutex_unlock(&r->dom->lock);
 	return b->nr;
 }
 
 /*
- * Push out victims until the reserve has @fill entries. Victims that are clean, or that a disk
- * like zram takes at once, are freed and count like entries of the reserve, because as many pages
- * can be charged without reclaim. The number of rounds is bounded. If none of the victims can be
- * reclaimed, the policy is not asked again for MMPATH_PAUSE.
+ * Note that @left victims left in a push, and the last @nr did not. Pause if none can leave. Those
+ * of the node that is wanted may be behind those of others. So a push is in vain only if none was
+ * found among as many victims as the policy knows pages.
  */
-static unsigned long mmpath_push(struct mmpath_replacer *r, unsigned int fill, bool wait)
+static void mmpath_passed(struct mmpath_replacer *r, int nid, unsigned long nr,
+			  unsigned long left)
+{
+	struct mmpath_aim *aim = mmpath_aim(r, nid);
+	unsigned long passed = left ? 0 : READ_ONCE(aim->passed) + nr;
+	bool vain = !left && (nid == NUMA_NO_NODE || !nr || passed >= READ_ONCE(r->known));
+
+	WRITE_ONCE(aim->passed, vain ? 0 : passed);
+	if (vain)
+		WRITE_ONCE(aim->not_before, jiffies + MMPATH_PAUSE);
+}
+
+/*
+ * Push out victims until the reserve of @nid, or of all nodes, has @fill entries. Victims that are
+ * clean, or that a disk like zram takes at once, are freed and count like entries of the reserve,
+ * because as many pages can be charged without reclaim. The number of rounds is bounded. If none
+ * of the victims can be reclaimed, the policy is not asked again for MMPATH_PAUSE, unless only a
+ * lock was taken.
+ */
+static unsigned long mmpath_push(struct mmpath_replacer *r, int nid, unsigned int fill, bool wait)
 {
 	unsigned int rounds = 4 * MMPATH_RESERVE / MMPATH_BATCH;
-	long written = atomic_long_read(&r->count[MMPATH_WRITTEN]);
-	struct mmpath_batch *b = mmpath_get_batch(r);
-	bool tried = wait;
-	unsigned long freed = 0;
+	unsigned long freed = 0, passed = 0, left;
+	struct mmpath_batch *b;
 
+	if (mmpath_reserved(r, nid) >= fill)
+		return 0;
+	b = mmpath_get_batch(r);
 	if (!b)
 		return 0;
-	while (mmpath_reserved(r) + freed < fill && rounds--) {
+	b->left = 0;
+	while (mmpath_reserved(r, nid) + freed < fill && rounds--) {
 		if (mem_cgroup_get_nr_swap_pages(r->memcg) <= 0 ||
-		    !mmpath_turn_over(r, b, true, wait))
+		    !mmpath_next_batch(r, b, wait))
 			break;
-		freed += mmpath_push_out(r, b);
-		tried = true;
+		left = b->left;
+		freed += mmpath_push_out(r, b, nid);
+		passed = b->left == left ? passed + b->nr : 0;
 	}
-	mmpath_turn_over(r, b, false, wait);
+	mmpath_end_batch(r, b, wait);
+	if (passed || b->left || wait)
+		mmpath_passed(r, nid, passed, b->left);
 	mmpath_put_batch(r, b);
-	/* no pause if only a lock was taken, or if the reserve is full of pages of another node */
-	if (tried && !freed && written == atomic_long_read(&r->count[MMPATH_WRITTEN]))
-		WRITE_ONCE(r->not_before, jiffies + MMPATH_PAUSE);
 	return freed;
 }
 
@@ -338,7 +370,7 @@ static unsigned long mmpath_push(struct mmpath_replacer *r, unsigned int fill, b
 
 static unsigned long mmpath_knows(const struct mmpath_replacer *r)
 {
-	return READ_ONCE(r->known) + mmpath_reserved(r);
+	return READ_ONCE(r->known) + mmpath_reserved(r, NUMA_NO_NODE);
 }
 
 /*
@@ -458,24 +490,30 @@ static void mmpath_count_below(struct mmpath_want *w, struct mmpath_subtree *bel
  * use the CPUs, and reclaim does not wait for it. It pushes out victims itself, as long as that
  * yields pages. Like the kernel's own reclaim it has dirty pages written without waiting for them.
  * A disk may have written the first ones by the time the last is queued. Victims that are freed
- * at once count, unless they may be on another node than the one that is reclaimed.
+ * at once count.
  */
 static unsigned long mmpath_get(struct mmpath_replacer *r, struct mmpath_want *w,
 				unsigned int fill, unsigned long nr)
 {
-	unsigned long freed = mmpath_reserve_free(r, w, nr), before, now;
+	unsigned long freed = mmpath_reserve_free(r, w, nr), before;
+	unsigned int wanted;
 
 	if (!fill || freed >= nr || !READ_ONCE(r->known))
 		return freed;
 	do {
 		before = freed;
-		now = mmpath_push(r, min(fill, mmpath_reserved(r) + nr - freed), false);
-		if (w->memcg || num_online_nodes() == 1)
-			freed += now;
+		wanted = mmpath_reserved(r, w->nid) + nr - freed;
+		freed += mmpath_push(r, w->nid, min(fill, wanted), false);
 		if (freed < nr)
 			freed += mmpath_reserve_free(r, w, nr - freed);
 	} while (freed < nr && freed > before);
 	return freed;
+}
+
+static bool mmpath_is_pausing(struct mmpath_replacer *r, int nid)
+{
+	return time_before(jiffies, READ_ONCE(r->aim.not_before)) ||
+	       time_before(jiffies, READ_ONCE(mmpath_aim(r, nid)->not_before));
 }
 
 /*
@@ -496,7 +534,7 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mmpath_want *w
 		return 0;
 	/* the limit of a descendant: the policy's oldest pages are most likely in other cgroups */
 	further_below = target != r->memcg && mem_cgroup_is_descendant(target, r->memcg);
-	may_fill = !further_below && time_after_eq(jiffies, READ_ONCE(r->not_before));
+	may_fill = !further_below && !mmpath_is_pausing(r, w->nid);
 	/* kswapd wants as much as its watermarks are apart, or more than there is */
 	nr = min_t(unsigned long, nr, want);
 	if (mmpath_kernels_turn(r, w, own)) {
@@ -505,14 +543,14 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mmpath_want *w
 		if (!own && READ_ONCE(r->known))
 			return 0;
 	} else {
-		freed = mmpath_get(r, w, may_fill ? 2 * want : 0, nr);
+		freed = mmpath_get(r, w, may_fill ? min(2 * want, MMPATH_RESERVE) : 0, nr);
 		if (freed < nr)
 			mmpath_replace_add(r, MMPATH_MISSED, nr - freed);
 	}
 	if (!own)
 		want = min_t(unsigned long, want, nr);
-	if (may_fill && mmpath_reserved(r) < want * 3 / 4) {
-		WRITE_ONCE(r->fill, want);
+	if (may_fill && mmpath_reserved(r, w->nid) < want * 3 / 4) {
+		WRITE_ONCE(mmpath_aim(r, w->nid)->fill, want);
 		queue_work(system_unbound_wq, &r->work);
 	}
 	return freed;
@@ -577,6 +615,7 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 	struct mmpath_want w = {
 		.memcg = memcg, .zone = zone, .gfp = gfp, .priority = priority,
 		.proactive = proactive, .turns = MMPATH_TURNS,
+		.nid = memcg || num_online_nodes() == 1 ? NUMA_NO_NODE : zone_to_nid(zone),
 	};
 	unsigned long wanted = nr - min(nr, *reclaimed), enough, freed = 0;
 	int idx;
@@ -599,12 +638,33 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 
 /* The worker */
 
+static bool mmpath_is_filled(struct mmpath_replacer *r, int nid)
+{
+	return mmpath_reserved(r, nid) >= READ_ONCE(mmpath_aim(r, nid)->fill);
+}
+
+static bool mmpath_all_filled(struct mmpath_replacer *r)
+{
+	int nid;
+
+	for_each_node_state(nid, N_MEMORY)
+		if (!mmpath_is_filled(r, nid))
+			return false;
+	return mmpath_is_filled(r, NUMA_NO_NODE);
+}
+
+static void mmpath_fill(struct mmpath_replacer *r, int nid)
+{
+	mmpath_push(r, nid, xchg(&mmpath_aim(r, nid)->fill, 0), true);
+}
+
 static void mmpath_refill(struct mmpath_replacer *r)
 {
 	unsigned long reach = mmpath_reach(r->dom);
+	int nid;
 
 	/* the work was queued again while it ran */
-	if (mmpath_reserved(r) >= READ_ONCE(r->fill))
+	if (mmpath_all_filled(r))
 		return;
 	if (reach == ULONG_MAX) {
 		WRITE_ONCE(r->known, 0);
@@ -618,11 +678,13 @@ static void mmpath_refill(struct mmpath_replacer *r)
 	mutex_unlock(&r->dom->lock);
 	if (mmpath_is_kernels(r))
 		goto pause;
-	mmpath_push(r, READ_ONCE(r->fill), true);
+	mmpath_fill(r, NUMA_NO_NODE);
+	for_each_node_state(nid, N_MEMORY)
+		mmpath_fill(r, nid);
 	mmpath_weigh(r);
 	return;
 pause:
-	WRITE_ONCE(r->not_before, jiffies + MMPATH_PAUSE);
+	WRITE_ONCE(r->aim.not_before, jiffies + MMPATH_PAUSE);
 }
 
 static void mmpath_refill_fn(struct work_struct *work)
@@ -980,14 +1042,18 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 						      struct mem_cgroup *memcg,
 						      enum mmpath_mode mode)
 {
-	struct mmpath_replacer *r = mmpath_model_alloc(memcg, sizeof(*r), MMPATH_GFP);
+	struct mmpath_replacer *r;
+	int nid;
 
+	r = mmpath_model_alloc(memcg, struct_size(r, reserve, nr_node_ids), MMPATH_GFP);
 	if (!r)
 		return NULL;
 	r->dom = dom;
 	r->memcg = memcg;
 	r->target = MMPATH_RESERVE_LEAST;
-	r->not_before = jiffies;
+	r->aim.not_before = jiffies;
+	for (nid = 0; nid < nr_node_ids; nid++)
+		r->reserve[nid].aim = r->aim;
 	r->left_until = jiffies;
 	r->flushed = jiffies - MMPATH_FLUSH;
 	r->leave = MMPATH_LEAVE_LEAST;
@@ -1128,6 +1194,6 @@ void mmpath_show_replace(struct seq_file *m, struct mmpath_domain *dom)
 	seq_printf(m, "replace_policy %s\n", mmpath_policy_name(r));
 	seq_printf(m, "replace_known %lu\n", r ? READ_ONCE(r->known) : 0);
 	seq_printf(m, "replace_shift %u\n", r ? mmpath_policy_shift(r) : 0);
-	seq_printf(m, "replace_reserve %u\n", r ? mmpath_reserved(r) : 0);
+	seq_printf(m, "replace_reserve %u\n", r ? mmpath_reserved(r, NUMA_NO_NODE) : 0);
 	mutex_unlock(&mmpath_replace_mutex);
 }

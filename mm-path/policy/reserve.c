@@ -7,7 +7,8 @@
  *	mmpath_push_out():	page -> unmapped, written to swap -> reserve
  *	mmpath_reserve_free():	reserve -> freed
  *
- * The reserve holds swap entries, and no references to the pages. Meanwhile an entry may have
+ * Each node has a reserve, because reclaim of the machine needs pages of a certain node. The
+ * reserve holds swap entries, and no references to the pages. Meanwhile an entry may have
  * been freed, or used for another page. So a page that is found by an entry is checked like
  * any other page of the swap cache.
  *
@@ -33,24 +34,54 @@
  */
 #define MMPATH_LOOKS	4
 
-static void mmpath_reserve_put(struct mmpath_replacer *r, swp_entry_t entry)
+static void mmpath_reserve_put(struct mmpath_replacer *r, int nid, swp_entry_t entry)
 {
+	struct mmpath_reserve *res = &r->reserve[nid];
+
 	spin_lock(&r->lock);
-	if (r->head - r->tail < MMPATH_RESERVE)
-		r->reserve[r->head++ % MMPATH_RESERVE] = entry;
+	if (res->head - res->tail < MMPATH_RESERVE)
+		res->entry[res->head++ % MMPATH_RESERVE] = entry;
 	spin_unlock(&r->lock);
 }
 
-static bool mmpath_reserve_get(struct mmpath_replacer *r, swp_entry_t *entry)
+static bool mmpath_reserve_get(struct mmpath_replacer *r, int nid, swp_entry_t *entry)
 {
+	struct mmpath_reserve *res = &r->reserve[nid];
 	bool any;
 
 	spin_lock(&r->lock);
-	any = r->head != r->tail;
+	any = res->head != res->tail;
 	if (any)
-		*entry = r->reserve[r->tail++ % MMPATH_RESERVE];
+		*entry = res->entry[res->tail++ % MMPATH_RESERVE];
 	spin_unlock(&r->lock);
 	return any;
+}
+
+static unsigned int mmpath_reserved_on(const struct mmpath_replacer *r, int nid)
+{
+	const struct mmpath_reserve *res = &r->reserve[nid];
+	/* the tail first: one that is read later may be beyond the head */
+	unsigned int tail = smp_load_acquire(&res->tail);
+
+	return min(READ_ONCE(res->head) - tail, MMPATH_RESERVE);
+}
+
+/**
+ * mmpath_reserved() - count the pages that are ready, or being written
+ * @r: the replacer
+ * @nid: node, or NUMA_NO_NODE for all
+ *
+ * Return: the number, which may be old.
+ */
+unsigned int mmpath_reserved(const struct mmpath_replacer *r, int nid)
+{
+	unsigned int all = 0;
+
+	if (nid != NUMA_NO_NODE)
+		return mmpath_reserved_on(r, nid);
+	for_each_node_state(nid, N_MEMORY)
+		all += mmpath_reserved_on(r, nid);
+	return all;
 }
 
 /* Return the folio in the swap cache at @entry with a reference, or NULL. */
@@ -89,40 +120,62 @@ static bool mmpath_may_take(struct folio *folio, struct mem_cgroup *target)
 	return may;
 }
 
-/* Can reclaim in @memcg free @folio now, and is it in @zone or a lower one of its node? */
-static bool mmpath_can_free(struct folio *folio, struct mem_cgroup *memcg, struct zone *zone)
+/* Is @folio where @w wants pages? */
+static bool mmpath_is_there(struct folio *folio, const struct mmpath_want *w)
 {
-	return folio_pgdat(folio) == zone->zone_pgdat && folio_zonenum(folio) <= zone_idx(zone) &&
-	       !folio_test_writeback(folio) && mmpath_may_take(folio, memcg);
+	return w->memcg || (folio_pgdat(folio) == w->zone->zone_pgdat &&
+			    folio_zonenum(folio) <= zone_idx(w->zone));
+}
+
+static bool mmpath_can_free(struct folio *folio, const struct mmpath_want *w)
+{
+	return mmpath_is_there(folio, w) && !folio_test_writeback(folio) &&
+	       mmpath_may_take(folio, w->memcg ?: root_mem_cgroup);
 }
 
 /*
- * Move up to @nr pages from the reserve to @folios. Drop entries of pages that have been touched
- * since: these are in use again, and after a write the entry may be of another page. Put back
- * entries of pages that are under writeback, or that this reclaim cannot use.
+ * Move up to @nr pages from the reserve of @nid to @folios. Drop entries of pages that have been
+ * touched since: these are in use again, and after a write the entry may be of another page. Put
+ * back entries of pages that are under writeback, or that this reclaim cannot use. Return the
+ * number of pages that are still to be found.
  */
-static void mmpath_take(struct mmpath_replacer *r, struct mem_cgroup *memcg, struct zone *zone,
-			unsigned long nr, struct list_head *folios)
+static unsigned long mmpath_take_from(struct mmpath_replacer *r, int nid,
+				      const struct mmpath_want *w, unsigned long nr,
+				      struct list_head *folios)
 {
-	unsigned long looked = min_t(unsigned long, mmpath_reserved(r), MMPATH_LOOKS * nr);
+	unsigned long looked = min_t(unsigned long, mmpath_reserved(r, nid), MMPATH_LOOKS * nr);
 	struct folio *folio;
 	swp_entry_t entry;
 
-	for (; nr && looked-- && mmpath_reserve_get(r, &entry); cond_resched()) {
+	for (; nr && looked-- && mmpath_reserve_get(r, nid, &entry); cond_resched()) {
 		folio = mmpath_swap_cached(entry);
 		if (!folio)
 			continue;
 		if (folio_mapped(folio) || folio_test_dirty(folio) ||
 		    !mmpath_is_below(folio, r->memcg)) {
 			mmpath_replace_add(r, MMPATH_REUSED, 1);
-		} else if (mmpath_can_free(folio, memcg, zone) && folio_isolate_lru(folio)) {
+		} else if (mmpath_can_free(folio, w) && folio_isolate_lru(folio)) {
 			list_add(&folio->lru, folios);
 			nr--;
 		} else {
-			mmpath_reserve_put(r, entry);
+			mmpath_reserve_put(r, folio_nid(folio), entry);
 		}
 		folio_put(folio);
 	}
+	return nr;
+}
+
+static void mmpath_take(struct mmpath_replacer *r, const struct mmpath_want *w, unsigned long nr,
+			struct list_head *folios)
+{
+	int nid;
+
+	if (w->nid != NUMA_NO_NODE) {
+		mmpath_take_from(r, w->nid, w, nr, folios);
+		return;
+	}
+	for_each_node_state(nid, N_MEMORY)
+		nr = mmpath_take_from(r, nid, w, nr, folios);
 }
 
 /* Like reclaimer_offset() in vmscan.c: the counters of kswapd come first. */
@@ -168,7 +221,7 @@ unsigned long mmpath_reserve_free(struct mmpath_replacer *r, struct mmpath_want 
 	if (w->memcg && mem_cgroup_is_descendant(w->memcg, of))
 		of = w->memcg;
 	lru_add_drain();
-	mmpath_take(r, w->memcg ?: root_mem_cgroup, w->zone, nr, &folios);
+	mmpath_take(r, w, nr, &folios);
 	taken = list_count_nodes(&folios);
 	freed = reclaim_pages(&folios);
 	mmpath_count_steal(of, !w->memcg, taken, freed);
@@ -235,9 +288,16 @@ static unsigned long mmpath_addr(u64 page)
 	return (page & MMPATH_VPN_MASK) << PAGE_SHIFT;
 }
 
+/* If pages of @wanted are needed, have enough pages of @nid been written ahead? */
+static bool mmpath_is_enough(const struct mmpath_replacer *r, int nid, int wanted)
+{
+	return wanted != NUMA_NO_NODE && nid != wanted &&
+	       mmpath_reserved(r, nid) >= READ_ONCE(r->target);
+}
+
 /* Isolate @folio. Returns why not, or NR_MMPATH_REPLACE_COUNTS if it was isolated. */
 static enum mmpath_replace_count mmpath_isolate_folio(const struct mmpath_replacer *r,
-						      struct folio *folio)
+						      struct folio *folio, int nid)
 {
 	if (!folio_test_anon(folio))
 		return MMPATH_REFUSED_FILE;
@@ -252,6 +312,8 @@ static enum mmpath_replace_count mmpath_isolate_folio(const struct mmpath_replac
 		return MMPATH_REFUSED_PINNED;
 	if (!mmpath_may_take(folio, r->memcg))
 		return MMPATH_REFUSED_LOW;
+	if (mmpath_is_enough(r, folio_nid(folio), nid))
+		return MMPATH_REFUSED_NODE;
 	if (folio_test_writeback(folio) || !folio_isolate_lru(folio))
 		return MMPATH_REFUSED_BUSY;
 	return NR_MMPATH_REPLACE_COUNTS;
@@ -271,11 +333,11 @@ static pmd_t *mmpath_pmd(struct mm_struct *mm, unsigned long addr, struct vm_are
 /* Isolate the page that @pte maps, and add it to @folios. Returns as mmpath_isolate_folio(). */
 static enum mmpath_replace_count mmpath_isolate_pte(struct mmpath_replacer *r,
 						    struct vm_area_struct *vma,
-						    unsigned long addr, pte_t pte,
+						    unsigned long addr, pte_t pte, int nid,
 						    struct list_head *folios)
 {
 	struct folio *folio = pte_present(pte) ? vm_normal_folio(vma, addr, pte) : NULL;
-	enum mmpath_replace_count why = folio ? mmpath_isolate_folio(r, folio) : MMPATH_GONE;
+	enum mmpath_replace_count why = folio ? mmpath_isolate_folio(r, folio, nid) : MMPATH_GONE;
 
 	if (why != NR_MMPATH_REPLACE_COUNTS)
 		return why;
@@ -289,7 +351,8 @@ static enum mmpath_replace_count mmpath_isolate_pte(struct mmpath_replacer *r,
 }
 
 static enum mmpath_replace_count mmpath_isolate(struct mmpath_replacer *r, struct mm_struct *mm,
-						unsigned long addr, struct list_head *folios)
+						unsigned long addr, int nid,
+						struct list_head *folios)
 {
 	enum mmpath_replace_count why;
 	struct vm_area_struct *vma;
@@ -305,7 +368,7 @@ static enum mmpath_replace_count mmpath_isolate(struct mmpath_replacer *r, struc
 	if (!ptep)
 		return MMPATH_GONE;
 	__acquire(RCU);	/* for sparse */
-	why = mmpath_isolate_pte(r, vma, addr, ptep_get(ptep), folios);
+	why = mmpath_isolate_pte(r, vma, addr, ptep_get(ptep), nid, folios);
 	pte_unmap_unlock(ptep, ptl);
 	return why;
 }
@@ -329,7 +392,8 @@ static pte_t mmpath_pte(struct mm_struct *mm, unsigned long addr)
 }
 
 /* Put a victim that was written into the reserve. Returns false if the page is still mapped. */
-static bool mmpath_check_victim(struct mmpath_replacer *r, pte_t pte)
+static bool mmpath_check_victim(struct mmpath_replacer *r, struct mmpath_batch *b, pte_t pte,
+				int nid)
 {
 	struct folio *folio;
 	swp_entry_t entry;
@@ -345,8 +409,9 @@ static bool mmpath_check_victim(struct mmpath_replacer *r, pte_t pte)
 		return true;
 	folio = mmpath_swap_cached(entry);
 	if (folio) {
-		mmpath_reserve_put(r, entry);
+		mmpath_reserve_put(r, folio_nid(folio), entry);
 		mmpath_replace_add(r, MMPATH_WRITTEN, 1);
+		b->left += nid == NUMA_NO_NODE || nid == folio_nid(folio);
 		folio_put(folio);
 	} else {
 		mmpath_replace_add(r, MMPATH_FREED, 1);
@@ -377,7 +442,7 @@ static void mmpath_mark_hot(struct mmpath_batch *b)
 	}
 }
 
-static void mmpath_isolate_batch(struct mmpath_replacer *r, struct mmpath_batch *b,
+static void mmpath_isolate_batch(struct mmpath_replacer *r, struct mmpath_batch *b, int nid,
 				 struct list_head *folios)
 {
 	enum mmpath_replace_count why;
@@ -387,46 +452,67 @@ static void mmpath_isolate_batch(struct mmpath_replacer *r, struct mmpath_batch 
 	for (i = 0; i < b->nr; i++) {
 		why = b->hot[i] ? MMPATH_REFUSED_HOT : mmpath_visit(&v, b->page[i]);
 		if (why == NR_MMPATH_REPLACE_COUNTS)
-			why = mmpath_isolate(r, v.mm, mmpath_addr(b->page[i]), folios);
+			why = mmpath_isolate(r, v.mm, mmpath_addr(b->page[i]), nid, folios);
 		b->tried[i] = why == NR_MMPATH_REPLACE_COUNTS;
-		b->kept[i] = why == MMPATH_REFUSED_BUSY || why == MMPATH_REFUSED_HOT;
+		b->kept[i] = why == MMPATH_REFUSED_BUSY || why == MMPATH_REFUSED_HOT ||
+			     why == MMPATH_REFUSED_NODE;
 		if (!b->tried[i])
 			mmpath_replace_add(r, why, 1);
 	}
 	mmpath_visit_end(&v);
 }
 
-static void mmpath_check_batch(struct mmpath_replacer *r, struct mmpath_batch *b)
+static void mmpath_check_batch(struct mmpath_replacer *r, struct mmpath_batch *b, int nid)
 {
 	struct mmpath_visit v = { };
 	unsigned int i;
+	pte_t pte;
 
-	for (i = 0; i < b->nr; i++)
-		if (b->tried[i] && mmpath_visit(&v, b->page[i]) == NR_MMPATH_REPLACE_COUNTS)
-			b->kept[i] = !mmpath_check_victim(r, mmpath_pte(v.mm,
-									mmpath_addr(b->page[i])));
+	for (i = 0; i < b->nr; i++) {
+		if (!b->tried[i] || mmpath_visit(&v, b->page[i]) != NR_MMPATH_REPLACE_COUNTS)
+			continue;
+		pte = mmpath_pte(v.mm, mmpath_addr(b->page[i]));
+		b->kept[i] = !mmpath_check_victim(r, b, pte, nid);
+	}
 	mmpath_visit_end(&v);
+}
+
+/* Move folios that are not on @nid to @others. */
+static void mmpath_sort_out(struct list_head *folios, int nid, struct list_head *others)
+{
+	struct folio *folio, *next;
+
+	list_for_each_entry_safe(folio, next, folios, lru)
+		if (nid != NUMA_NO_NODE && folio_nid(folio) != nid)
+			list_move(&folio->lru, others);
 }
 
 /**
  * mmpath_push_out() - reclaim victims, or put them into the reserve
  * @r: replacer that has chosen them
- * @b: the victims; sets .kept of those that could not be reclaimed now, but may be later
+ * @b: the victims; sets .kept of those that could not be reclaimed now, but may be later. Adds to
+ *	.left those that were reclaimed, or put into the reserve.
+ * @nid: pages of this node are needed; NUMA_NO_NODE: of any. Victims of another node are put into
+ *	its reserve, or kept if that has enough.
  *
  * Victims that must be written first go into the reserve. Context: may sleep; takes mmap_lock
  * of the programs with trylock.
- * Return: number of pages freed at once.
+ * Return: number of pages of @nid that were freed at once.
  */
-unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b)
+unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b, int nid)
 {
-	unsigned long tried, freed;
+	unsigned long tried, freed, others_freed;
 	LIST_HEAD(folios);
+	LIST_HEAD(others);
 
 	mmpath_mark_hot(b);
-	mmpath_isolate_batch(r, b, &folios);
+	mmpath_isolate_batch(r, b, nid, &folios);
 	tried = list_count_nodes(&folios);
+	mmpath_sort_out(&folios, nid, &others);
 	freed = reclaim_pages(&folios);
-	mmpath_count_steal(r->memcg, false, tried, freed);
-	mmpath_check_batch(r, b);
+	others_freed = reclaim_pages(&others);
+	mmpath_count_steal(r->memcg, false, tried, freed + others_freed);
+	b->left += freed;
+	mmpath_check_batch(r, b, nid);
 	return freed;
 }

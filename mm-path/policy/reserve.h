@@ -27,6 +27,7 @@ enum mmpath_replace_count {
 	MMPATH_REFUSED_PINNED,
 	MMPATH_REFUSED_LOCKED,
 	MMPATH_REFUSED_LOW,
+	MMPATH_REFUSED_NODE,
 	MMPATH_REFUSED_HOT,
 	MMPATH_REFUSED_BUSY,
 	NR_MMPATH_REPLACE_COUNTS,
@@ -44,6 +45,35 @@ struct mmpath_batch {
 	bool kept[MMPATH_BATCH];	/* the policy keeps it: it may be a victim later */
 	bool tried[MMPATH_BATCH];	/* was isolated */
 	unsigned int nr;		/* number of victims */
+	unsigned long left;		/* of the wanted node: freed, or put into the reserve */
+};
+
+/*
+ * What reclaim wants of one node, or of all (NUMA_NO_NODE)
+ * @fill: number of entries that the last reclaim asked the worker for; 0 once it has begun
+ * @not_before: jiffies; no victims are pushed out until then, because none could leave
+ * @passed: victims since the last one that could leave
+ */
+struct mmpath_aim {
+	unsigned int fill;
+	unsigned long not_before;
+	unsigned long passed;
+};
+
+/**
+ * struct mmpath_reserve - pages of one node that were written ahead
+ * @entry: ring of their swap entries
+ * @head: place of the next entry in @entry
+ * @tail: place of the oldest entry in @entry
+ * @aim: what reclaim of this node wants
+ *
+ * Reclaim of the machine needs pages of a certain node. In one reserve for all nodes those of the
+ * others would be in its way: it would look at them, and the reserve would be full.
+ */
+struct mmpath_reserve {
+	swp_entry_t entry[MMPATH_RESERVE];
+	unsigned int head, tail;
+	struct mmpath_aim aim;
 };
 
 /**
@@ -63,7 +93,7 @@ struct mmpath_batch {
  * @batch: victims on their way into the reserve, or back to the policy
  * @batches_used: a bit for each batch that a task works on
  * @work: fills the reserve ahead of time
- * @not_before: jiffies; no victims are pushed out until then, because none could leave
+ * @aim: what reclaim wants that can use pages of any node. Its pause is one of all nodes.
  * @left_until: jiffies; auto leaves the choice to the kernel until then, unless LIRS is better
  * @leave: jiffies by which @left_until is set the next time
  * @flushed: jiffies; last time that reclaim had the memcg statistics flushed
@@ -72,13 +102,10 @@ struct mmpath_batch {
  * @known: pages in memory that the policy knows, at the last refill
  * @turn: position in the kernel's turns, in 1/MMPATH_TURNS
  * @left_to: tasks in a turn of the kernel's own reclaim; a bit for each hash of a pid
- * @lock: protects the reserve
- * @reserve: ring of swap entries of pages that were written ahead
- * @head: place of the next entry in @reserve
- * @tail: place of the oldest entry in @reserve
- * @target: number of entries that the reserve is to have, at most
- * @fill: number of entries that the last reclaim asked for
+ * @lock: protects the reserves
+ * @target: number of entries that a reserve is to have, at most
  * @count: see mmpath_replace_names
+ * @reserve: of each node
  */
 struct mmpath_replacer {
 	struct mmpath_domain *dom;
@@ -92,15 +119,16 @@ struct mmpath_replacer {
 	struct mmpath_batch batch[MMPATH_BATCHES];
 	unsigned long batches_used;
 	struct work_struct work;
-	unsigned long not_before, left_until, leave, flushed;
+	struct mmpath_aim aim;
+	unsigned long left_until, leave, flushed;
 	long written_seen, freed_seen;
 	unsigned long known;
 	unsigned int turn;
 	unsigned long left_to;
 	spinlock_t lock;	/* innermost */
-	swp_entry_t reserve[MMPATH_RESERVE];
-	unsigned int head, tail, target, fill;
+	unsigned int target;
 	atomic_long_t count[NR_MMPATH_REPLACE_COUNTS];
+	struct mmpath_reserve reserve[];
 };
 
 static inline void mmpath_replace_add(struct mmpath_replacer *r,
@@ -109,18 +137,17 @@ static inline void mmpath_replace_add(struct mmpath_replacer *r,
 	atomic_long_add(nr, &r->count[what]);
 }
 
-static inline unsigned int mmpath_reserved(const struct mmpath_replacer *r)
+static inline struct mmpath_aim *mmpath_aim(struct mmpath_replacer *r, int nid)
 {
-	/* the tail first: one that is read later may be beyond the head */
-	unsigned int tail = smp_load_acquire(&r->tail);
-
-	return min(READ_ONCE(r->head) - tail, MMPATH_RESERVE);
+	return nid == NUMA_NO_NODE ? &r->aim : &r->reserve[nid].aim;
 }
 
 /**
  * struct mmpath_want - a request of reclaim, see mmpath_shrink_node()
  * @memcg: cgroup that is reclaimed; NULL: all
- * @zone: pages of this zone, or of a lower one of its node, are wanted
+ * @zone: pages of this zone, or of a lower one of its node, are wanted, unless there is @memcg: any
+ *	page counts for its limit
+ * @nid: node of @zone, or NUMA_NO_NODE if pages of any node are wanted, or if there is one node
  * @gfp: flags of the allocation
  * @priority: reclaim takes about one page in 2^priority of those that it scans
  * @proactive: reclaim is by memory.reclaim, which is no pressure
@@ -133,6 +160,7 @@ static inline unsigned int mmpath_reserved(const struct mmpath_replacer *r)
 struct mmpath_want {
 	struct mem_cgroup *memcg;
 	struct zone *zone;
+	int nid;
 	gfp_t gfp;
 	int priority;
 	bool proactive;
@@ -142,8 +170,9 @@ struct mmpath_want {
 	unsigned int turns;
 };
 
+unsigned int mmpath_reserved(const struct mmpath_replacer *r, int nid);
 unsigned long mmpath_reserve_free(struct mmpath_replacer *r, struct mmpath_want *w,
 				  unsigned long nr);
-unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b);
+unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b, int nid);
 
 #endif /* _MM_PATH_RESERVE_H */
