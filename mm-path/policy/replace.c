@@ -20,8 +20,9 @@
  * trylocks only.
  *
  * The kernel reclaims a node at a time, and the policy does not know where a page is. So victims
- * on other nodes are passed over, and each node has a reserve. For the limit of a cgroup all nodes
- * are as good.
+ * on other nodes are passed over, and each node has a reserve. LIRS has few victims at a time. If
+ * all are on other nodes, its oldest LIR pages on the node leave. For the limit of a cgroup all
+ * nodes are as good.
  *
  * A page that was written ahead in vain costs a write and a minor fault. So does a wrong
  * choice of the kernel's own reclaim. The reserve is only a few percent of the pages.
@@ -199,8 +200,11 @@ static void mmpath_resize(struct mmpath_replacer *r, unsigned long reach)
 	mmpath_lirs_set_size(&r->lirs, known, hirs, READ_ONCE(r->mode) == MMPATH_MODE_MRU);
 }
 
-static bool mmpath_victim(struct mmpath_replacer *r, u64 *page)
+/* The next victim, or with @lir the next LIR page from there on */
+static bool mmpath_victim(struct mmpath_replacer *r, u64 *lir, u64 *page)
 {
+	if (lir)
+		return mmpath_lirs_next_lir(&r->lirs, lir, page);
 	if (r->as_pools.dom)
 		return mmpath_pools_victim(&r->pools, page, &r->key);
 	return mmpath_lirs_victim(&r->lirs, page);
@@ -215,13 +219,14 @@ static unsigned int mmpath_policy_shift(const struct mmpath_replacer *r)
  * Fill a batch with victims. When a sampled page is chosen, its whole block goes, because no more
  * is known of the other pages. A large block takes several batches.
  */
-static void mmpath_pick(struct mmpath_replacer *r, struct mmpath_batch *b)
+static void mmpath_pick(struct mmpath_replacer *r, struct mmpath_batch *b, u64 *lir)
 {
 	unsigned int shift = mmpath_policy_shift(r);
 
+	b->lirs = lir;
 	for (b->nr = 0; b->nr < MMPATH_BATCH; b->nr++) {
 		if (r->block == r->block_end) {
-			if (!mmpath_victim(r, &r->block))
+			if (!mmpath_victim(r, lir, &r->block))
 				break;
 			r->block = r->block >> shift << shift;
 			r->block_end = r->block + (1ULL << shift);
@@ -236,7 +241,11 @@ static void mmpath_keep(struct mmpath_replacer *r, const struct mmpath_batch *b)
 	unsigned int i;
 
 	for (i = 0; i < b->nr; i++) {
-		if (!b->kept[i] || !mmpath_sampled(b->page[i], mmpath_policy_shift(r)))
+		if (!mmpath_sampled(b->page[i], mmpath_policy_shift(r)))
+			continue;
+		if (b->lirs && !b->kept[i])
+			mmpath_lirs_forget(&r->lirs, b->page[i], 1);
+		if (b->lirs || !b->kept[i])
 			continue;
 		if (r->as_pools.dom)
 			mmpath_pools_keep(&r->pools, b->key[i], b->page[i]);
@@ -304,15 +313,31 @@ static void mmpath_end_batch(struct mmpath_replacer *r, struct mmpath_batch *b, 
 	mutex_unlock(&r->dom->lock);
 }
 
-/* Put them back, and take the next ones. */
-static bool mmpath_next_batch(struct mmpath_replacer *r, struct mmpath_batch *b, bool wait)
+/* Put them back, and take the next ones: LIR pages if there is @lir. */
+static bool mmpath_next_batch(struct mmpath_replacer *r, struct mmpath_batch *b, u64 *lir,
+			      bool wait)
 {
 	if (!mmpath_lock_policy(r, wait))
 		return false;
 	mmpath_keep(r, b);
-	mmpath_pick(r, b);
+	mmpath_pick(r, b, lir);
 	mutex_unlock(&r->dom->lock);
 	return b->nr;
+}
+
+/*
+ * Where to go on with LIR pages, or NULL if victims of the policy are to be taken. LIRS has few
+ * victims at a time, and all may be on other nodes than @nid. Once it has named all of them in
+ * vain, LIR pages of the node have to leave.
+ */
+static u64 *mmpath_lir(struct mmpath_replacer *r, int nid, unsigned long passed)
+{
+	struct mmpath_aim *aim = mmpath_aim(r, nid);
+	u64 hirs = (u64)READ_ONCE(r->lirs.nr_hirs) << READ_ONCE(r->lirs.shift);
+
+	if (nid == NUMA_NO_NODE || mmpath_has_pools(r))
+		return NULL;
+	return READ_ONCE(aim->passed) + passed > hirs ? &aim->lir : NULL;
 }
 
 /*
@@ -344,6 +369,7 @@ static unsigned long mmpath_push(struct mmpath_replacer *r, int nid, unsigned in
 	unsigned int rounds = 4 * MMPATH_RESERVE / MMPATH_BATCH;
 	unsigned long freed = 0, passed = 0, left;
 	struct mmpath_batch *b;
+	u64 *lir = NULL;
 
 	if (mmpath_reserved(r, nid) >= fill)
 		return 0;
@@ -352,8 +378,9 @@ static unsigned long mmpath_push(struct mmpath_replacer *r, int nid, unsigned in
 		return 0;
 	b->left = 0;
 	while (mmpath_reserved(r, nid) + freed < fill && rounds--) {
+		lir = lir ?: mmpath_lir(r, nid, passed);
 		if (mem_cgroup_get_nr_swap_pages(r->memcg) <= 0 ||
-		    !mmpath_next_batch(r, b, wait))
+		    !mmpath_next_batch(r, b, lir, wait))
 			break;
 		left = b->left;
 		freed += mmpath_push_out(r, b, nid);
@@ -1051,7 +1078,7 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 	r->dom = dom;
 	r->memcg = memcg;
 	r->target = MMPATH_RESERVE_LEAST;
-	r->aim.not_before = jiffies;
+	r->aim = (struct mmpath_aim){ .not_before = jiffies, .lir = U64_MAX };
 	for (nid = 0; nid < nr_node_ids; nid++)
 		r->reserve[nid].aim = r->aim;
 	r->left_until = jiffies;

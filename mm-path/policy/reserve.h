@@ -45,6 +45,7 @@ struct mmpath_batch {
 	bool kept[MMPATH_BATCH];	/* the policy keeps it: it may be a victim later */
 	bool tried[MMPATH_BATCH];	/* was isolated */
 	unsigned int nr;		/* number of victims */
+	bool lirs;			/* LIR pages, which the policy still has */
 	unsigned long left;		/* of the wanted node: freed, or put into the reserve */
 };
 
@@ -53,11 +54,13 @@ struct mmpath_batch {
  * @fill: number of entries that the last reclaim asked the worker for; 0 once it has begun
  * @not_before: jiffies; no victims are pushed out until then, because none could leave
  * @passed: victims since the last one that could leave
+ * @lir: the next LIR page that is looked at, if no victim is on this node; under the domain's lock
  */
 struct mmpath_aim {
 	unsigned int fill;
 	unsigned long not_before;
 	unsigned long passed;
+	u64 lir;
 };
 
 /**
