@@ -400,6 +400,50 @@ static unsigned long mmpath_knows(const struct mmpath_replacer *r)
 	return READ_ONCE(r->known) + mmpath_reserved(r, NUMA_NO_NODE);
 }
 
+static unsigned long mmpath_anon_here(const struct mmpath_replacer *r, const struct mmpath_want *w)
+{
+	struct lruvec *lruvec = mem_cgroup_lruvec(r->memcg, w->zone->zone_pgdat);
+
+	return lruvec_page_state(lruvec, NR_ACTIVE_ANON) +
+	       lruvec_page_state(lruvec, NR_INACTIVE_ANON);
+}
+
+static unsigned long mmpath_anon(const struct mmpath_replacer *r)
+{
+	return memcg_page_state(r->memcg, NR_ACTIVE_ANON) +
+	       memcg_page_state(r->memcg, NR_INACTIVE_ANON);
+}
+
+/*
+ * How many of the pages that may be taken does the policy know? It is taken to know the same share
+ * of the anonymous pages of each node.
+ */
+static unsigned long mmpath_knows_here(const struct mmpath_replacer *r,
+				       const struct mmpath_want *w)
+{
+	unsigned long all = mmpath_anon(r), here;
+
+	if (w->nid == NUMA_NO_NODE)
+		return mmpath_knows(r);
+	here = min(mmpath_anon_here(r, w), all);
+	return all ? mmpath_knows(r) * here / all : 0;
+}
+
+/* Reclaimable pages where @w wants them */
+static unsigned long mmpath_evictable_here(const struct mmpath_want *w)
+{
+	struct pglist_data *pgdat = w->zone->zone_pgdat;
+	unsigned long pages;
+	enum lru_list lru;
+
+	if (w->nid == NUMA_NO_NODE)
+		return mmpath_evictable(w->memcg ?: root_mem_cgroup);
+	pages = node_page_state_pages(pgdat, NR_SLAB_RECLAIMABLE_B);
+	for (lru = 0; lru <= LRU_ACTIVE_FILE; lru++)
+		pages += node_page_state(pgdat, NR_LRU_BASE + lru);
+	return pages;
+}
+
 /*
  * Turns of the policy in reclaim in its own cgroup: the share of the pages that it knows. The other
  * turns are the kernel's.
@@ -426,7 +470,7 @@ static unsigned int mmpath_turns_above(const struct mmpath_replacer *r, struct m
 	if (!w->all || !of)
 		return 0;
 	share = MMPATH_TURNS * w->known / w->all;
-	share = min(share * min(mmpath_knows(r), w->all) / w->all, of);
+	share = min(share * min(mmpath_knows_here(r, w), w->all) / w->all, of);
 	w->turns -= share;
 	return MMPATH_TURNS * share / of;
 }
@@ -482,22 +526,15 @@ static enum mmpath_relation mmpath_relation(const struct mmpath_replacer *r,
 	}
 }
 
-static unsigned long mmpath_anon(struct lruvec *lruvec)
-{
-	return lruvec_page_state(lruvec, NR_ACTIVE_ANON) +
-	       lruvec_page_state(lruvec, NR_INACTIVE_ANON);
-}
-
 /* Are nearly all pages that a policy knows on other nodes than the one that is reclaimed? */
 static bool mmpath_is_elsewhere(const struct mmpath_replacer *r, const struct mmpath_want *w)
 {
-	unsigned long here, all = memcg_page_state(r->memcg, NR_ACTIVE_ANON) +
-				  memcg_page_state(r->memcg, NR_INACTIVE_ANON);
+	unsigned long here;
 
 	if (num_online_nodes() == 1)
 		return false;
-	here = mmpath_anon(mem_cgroup_lruvec(r->memcg, w->zone->zone_pgdat));
-	return here < all && here < READ_ONCE(r->target);
+	here = mmpath_anon_here(r, w);
+	return here < mmpath_anon(r) && here < READ_ONCE(r->target);
 }
 
 /* Count the pages below the cgroup at the beginning of a reclaim, to divide its turns. */
@@ -506,9 +543,9 @@ static void mmpath_count_below(struct mmpath_want *w, struct mmpath_subtree *bel
 	struct mmpath_replacer *r;
 	unsigned long id;
 
-	w->all = mmpath_evictable(w->memcg ?: root_mem_cgroup);
+	w->all = mmpath_evictable_here(w);
 	xa_for_each(&below->replacers, id, r)
-		w->known += mmpath_knows(r);
+		w->known += mmpath_knows_here(r, w);
 	w->known = min(w->known, w->all);
 }
 
