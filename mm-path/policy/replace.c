@@ -17,7 +17,7 @@
  * their swap entries, and holds no references. Reclaim frees those that are still clean
  * and unmapped. If all CPUs are busy, the worker may run too late. Reclaim does not wait
  * for it. It pushes out the missing victims itself, as it would without a policy, and with
- * trylocks only.
+ * trylocks only; kswapd tries for a moment.
  *
  * The kernel reclaims a node at a time, and the policy does not know where a page is. So victims
  * on other nodes are passed over, and each node has a reserve. LIRS has few victims at a time. If
@@ -36,6 +36,7 @@
  * Locks: those of core.h, and innermost a spinlock for the reserves. Reclaim holds an SRCU
  * of its own, which keeps a replacer alive.
  */
+#include <linux/delay.h>
 #include <linux/hash.h>
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
@@ -52,6 +53,7 @@
 #define MMPATH_RESERVE_LEAST	64U
 #define MMPATH_RESERVE_SHARE	32	/* one page in 32 is in the reserve */
 #define MMPATH_TURNS		65536UL
+#define MMPATH_KSWAPD_TRIES	20		/* for the domain's lock, 0.1 ms each at most */
 #define MMPATH_FLUSH		(HZ / 50)
 #define MMPATH_PAUSE		(HZ / 10)	/* when no victim could be taken */
 #define MMPATH_WEIGH		256	/* victims after which auto decides again */
@@ -292,11 +294,24 @@ static void mmpath_put_batch(struct mmpath_replacer *r, struct mmpath_batch *b)
 	clear_bit_unlock(b - r->batch, &r->batches_used);
 }
 
+/*
+ * The holder of the lock may wait for a CPU. kswapd tries for a moment, because no program waits
+ * for it while there is memory above the lowest watermark. Other reclaim tries once: what it is
+ * called from may hold any lock, and a program waits.
+ */
 static bool mmpath_lock_policy(struct mmpath_replacer *r, bool wait)
 {
-	if (!wait)
-		return mutex_trylock(&r->dom->lock);
-	mutex_lock(&r->dom->lock);
+	unsigned int tries = current_is_kswapd() ? MMPATH_KSWAPD_TRIES : 0;
+
+	if (wait) {
+		mutex_lock(&r->dom->lock);
+		return true;
+	}
+	while (!mutex_trylock(&r->dom->lock)) {
+		if (!tries--)
+			return false;
+		usleep_range(50, 100);
+	}
 	return true;
 }
 
