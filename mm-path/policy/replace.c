@@ -1114,7 +1114,17 @@ static void mmpath_replacer_destroy(struct mmpath_replacer *r)
 	synchronize_srcu(&mmpath_replace_srcu);
 	cancel_work_sync(&r->work);
 	mmpath_stop_models(r);
-	kfree(r);
+	kvfree(r);
+}
+
+/* Some KiB for each node */
+static struct mmpath_replacer *mmpath_replacer_alloc(struct mem_cgroup *memcg)
+{
+	struct mem_cgroup *old = set_active_memcg(memcg);
+	struct mmpath_replacer *r = kvzalloc(struct_size(r, reserve, nr_node_ids), MMPATH_GFP);
+
+	set_active_memcg(old);
+	return r;
 }
 
 static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
@@ -1124,7 +1134,7 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 	struct mmpath_replacer *r;
 	int nid;
 
-	r = mmpath_model_alloc(memcg, struct_size(r, reserve, nr_node_ids), MMPATH_GFP);
+	r = mmpath_replacer_alloc(memcg);
 	if (!r)
 		return NULL;
 	r->dom = dom;
@@ -1142,7 +1152,7 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 	mmpath_policy_began(dom);
 	if (mmpath_set_mode(r, mode)) {
 		mmpath_stop_models(r);
-		kfree(r);
+		kvfree(r);
 		return NULL;
 	}
 	if (mmpath_replacer_publish(r)) {
