@@ -17,9 +17,11 @@
  */
 #include <linux/cpuhotplug.h>
 #include <linux/device.h>
+#include <linux/kernel_stat.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/perf_event.h>
+#include <linux/tick.h>
 #include <linux/vmalloc.h>
 #include "taskcluster.h"
 
@@ -43,9 +45,11 @@ struct taskcluster_ring {
  * @ring: where their samples go, kept while they only count; NULL: there were none yet
  * @counted: their counts when they were last read
  * @since: when that was, or they were opened
+ * @idle_ns: idle time of the CPU so far, then
  * @rate: of all of them in a second, between the last two times
+ * @share: of its time that the CPU lost to them
  * @asked: when the second of these was
- * @remembered: the same when taskcluster_remember_rates() was called
+ * @remembered: @share when taskcluster_remember_shares() was called
  * @stale: the CPU was offline: the events are dead
  */
 struct taskcluster_source {
@@ -53,7 +57,8 @@ struct taskcluster_source {
 	struct taskcluster_ring *ring;
 	u64 counted[TASKCLUSTER_EVENTS];
 	ktime_t since, asked;
-	u32 rate, remembered;
+	u64 idle_ns;
+	u32 rate, share, remembered;
 	bool stale;
 };
 
@@ -236,6 +241,17 @@ static struct perf_event *source_event(struct taskcluster_source *source, int cp
 	return perf_event_create_kernel_counter(attr, cpu, NULL, handler, source->ring);
 }
 
+/* As /proc/stat has it. Where the tick is periodic it is known by the tick. */
+static u64 cpu_idle_ns(int cpu)
+{
+	const u64 *stat = kcpustat_cpu(cpu).cpustat;
+	u64 idle_us = get_cpu_idle_time_us(cpu, NULL), wait_us = get_cpu_iowait_time_us(cpu, NULL);
+
+	if (idle_us == U64_MAX || wait_us == U64_MAX)
+		return stat[CPUTIME_IDLE] + stat[CPUTIME_IOWAIT];
+	return (idle_us + wait_us) * NSEC_PER_USEC;
+}
+
 static int source_open(struct taskcluster_source *source, int cpu, unsigned int period)
 {
 	struct perf_event_attr attr = {
@@ -265,6 +281,7 @@ static int source_open(struct taskcluster_source *source, int cpu, unsigned int 
 		source->event[i] = event;
 	}
 	source->since = ktime_get();
+	source->idle_ns = cpu_idle_ns(cpu);
 	return 0;
 }
 
@@ -377,78 +394,81 @@ static void source_read(void *time)
 {
 	struct taskcluster_source *source = this_cpu_ptr(&taskcluster_sources);
 	ktime_t now = *(const ktime_t *)time;
-	u64 count = 0;
+	u64 ns = max_t(s64, ktime_sub(now, source->since), 1), count = 0;
+	u64 idle_ns = cpu_idle_ns(smp_processor_id());
 	unsigned int i;
 
 	for (i = 0; i < TASKCLUSTER_EVENTS; i++)
 		count += source_count(source, i);
-	source->rate = events_in_second(count, max_t(s64, ktime_sub(now, source->since), 1));
+	source->rate = events_in_second(count, ns);
+	source->share = taskcluster_time_lost(count, taskcluster_config.latency_ns, ns,
+					      idle_ns - source->idle_ns);
+	source->idle_ns = idle_ns;
 	source->since = now;
 	source->asked = now;
 }
 
 /**
- * taskcluster_rate() - how many lines come from other chips in a second
+ * taskcluster_look() - how many lines come from other chips, and what they cost
+ * @look: of the CPUs that have most, so that two threads that share are seen on a large machine
  *
  * Since the last call. A CPU that is idle now is not asked. It counts as it did when it was asked
  * last, for two rounds at most: who sleeps for a moment goes on afterwards.
  *
  * Context: process, taskcluster_mutex held.
- *
- * Return: the rate of the CPU that has most of them, so that two threads that share are seen on
- * a large machine, too
  */
-u64 taskcluster_rate(void)
+void taskcluster_look(struct taskcluster_look *look)
 {
 	ktime_t now = ktime_get(), recent;
 	const struct taskcluster_source *source;
-	u32 most = 0;
 	int cpu;
 
 	lockdep_assert_held(&taskcluster_mutex);
+	*look = (struct taskcluster_look){ };
 	recent = ktime_sub_ms(now, 2ULL * READ_ONCE(taskcluster_config.round_ms));
 	on_each_cpu_cond(source_counts, source_read, &now, true);
 	for_each_online_cpu(cpu) {
 		source = per_cpu_ptr(&taskcluster_sources, cpu);
-		if (ktime_after(source->asked, recent))
-			most = max(most, source->rate);
+		if (!ktime_after(source->asked, recent))
+			continue;
+		look->rate = max(look->rate, source->rate);
+		look->share = max(look->share, source->share);
 	}
-	return most;
 }
 
 static void source_remember(struct taskcluster_source *source)
 {
-	source->remembered = source->rate;
+	source->remembered = source->share;
 }
 
 /**
- * taskcluster_remember_rates() - for taskcluster_rates_differ()
+ * taskcluster_remember_shares() - for taskcluster_shares_differ()
  *
  * Context: process, taskcluster_mutex held.
  */
-void taskcluster_remember_rates(void)
+void taskcluster_remember_shares(void)
 {
 	lockdep_assert_held(&taskcluster_mutex);
 	taskcluster_visit_sources(source_remember);
 }
 
 /**
- * taskcluster_rates_differ() - has the rate of a CPU changed since rates were remembered?
+ * taskcluster_shares_differ() - has the share of a CPU changed since shares were remembered?
  *
  * Context: process, taskcluster_mutex held.
  *
- * Return: true if by more than a quarter of what it was, or of arm_rate if that is more
+ * Return: true if by more than a quarter of what it was, or of arm_percent if that is more
  */
-bool taskcluster_rates_differ(void)
+bool taskcluster_shares_differ(void)
 {
-	u32 least = READ_ONCE(taskcluster_config.arm_rate);
+	u32 least = READ_ONCE(taskcluster_config.arm_percent) * (TASKCLUSTER_WHOLE / 100);
 	const struct taskcluster_source *source;
 	int cpu;
 
 	lockdep_assert_held(&taskcluster_mutex);
 	for_each_possible_cpu(cpu) {
 		source = per_cpu_ptr(&taskcluster_sources, cpu);
-		if (abs_diff(source->rate, source->remembered) >
+		if (abs_diff(source->share, source->remembered) >
 		    max(source->remembered, least) / 4)
 			return true;
 	}

@@ -76,7 +76,8 @@ static ssize_t event_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 		len += sysfs_emit_at(buf, len, "%c0x%llx", i ? ',' : ':',
 				     taskcluster_config.event[i]);
 	if (i)
-		len += sysfs_emit_at(buf, len, ":%u", taskcluster_config.period);
+		len += sysfs_emit_at(buf, len, ":%u@%u", taskcluster_config.period,
+				     taskcluster_config.latency_ns);
 	len += sysfs_emit_at(buf, len, "\n");
 	mutex_unlock(&taskcluster_mutex);
 	return len;
@@ -100,9 +101,21 @@ static int ui_parse_configs(char *text, u64 *event, unsigned int *nr)
 	return 0;
 }
 
-/* PMU:CONFIG[,CONFIG]:PERIOD, cut into pieces */
+/* PERIOD[@LATENCY] */
+static int ui_parse_period(char *text, unsigned int *period, unsigned int *latency_ns)
+{
+	char *number = strsep(&text, "@");
+	int ret = ui_parse(number, TASKCLUSTER_PERIOD_LEAST, PERIOD_MOST, period);
+
+	*latency_ns = TASKCLUSTER_LATENCY;
+	if (ret || !text)
+		return ret;
+	return ui_parse(text, 1, TASKCLUSTER_LATENCY_MOST, latency_ns);
+}
+
+/* PMU:CONFIG[,CONFIG]:PERIOD[@LATENCY], cut into pieces */
 static int ui_parse_event(char *text, char **pmu, u64 *event, unsigned int *nr,
-			  unsigned int *period)
+			  unsigned int *period, unsigned int *latency_ns)
 {
 	char *config, *number;
 	int ret;
@@ -113,7 +126,7 @@ static int ui_parse_event(char *text, char **pmu, u64 *event, unsigned int *nr,
 	if (!number || text || !**pmu || strlen(*pmu) >= TASKCLUSTER_NAME)
 		return -EINVAL;
 	ret = ui_parse_configs(config, event, nr);
-	return ret ?: ui_parse(number, TASKCLUSTER_PERIOD_LEAST, PERIOD_MOST, period);
+	return ret ?: ui_parse_period(number, period, latency_ns);
 }
 
 static ssize_t event_store(struct kobject *kobj, struct kobj_attribute *attr,
@@ -121,16 +134,16 @@ static ssize_t event_store(struct kobject *kobj, struct kobj_attribute *attr,
 {
 	char text[TASKCLUSTER_NAME + 60], *pmu;
 	u64 event[TASKCLUSTER_EVENTS];
-	unsigned int period, nr;
+	unsigned int period, nr, latency_ns;
 	int ret;
 
 	if (strscpy(text, buf) < 0)
 		return -EINVAL;
-	ret = ui_parse_event(strstrip(text), &pmu, event, &nr, &period);
+	ret = ui_parse_event(strstrip(text), &pmu, event, &nr, &period, &latency_ns);
 	if (ret)
 		return ret;
 	mutex_lock(&taskcluster_mutex);
-	ret = taskcluster_set_event(pmu, event, nr, period);
+	ret = taskcluster_set_event(pmu, event, nr, period, latency_ns);
 	mutex_unlock(&taskcluster_mutex);
 	return ret ?: count;
 }
@@ -172,7 +185,7 @@ static ssize_t ui_number_store(struct kobject *kobj, struct kobj_attribute *attr
 	}
 
 UI_NUMBER(sample_period, period, TASKCLUSTER_PERIOD_LEAST, PERIOD_MOST);
-UI_NUMBER(arm_rate, arm_rate, 0, 1000000000);
+UI_NUMBER(arm_percent, arm_percent, 0, 100);
 UI_NUMBER(round_ms, round_ms, 10, 60000);
 UI_NUMBER(imbalance_pct, imbalance_pct, 0, 100);
 
@@ -181,7 +194,7 @@ static struct attribute *taskcluster_attrs[] = {
 	&state_attr.attr,
 	&event_attr.attr,
 	&sample_period_number.attr.attr,
-	&arm_rate_number.attr.attr,
+	&arm_percent_number.attr.attr,
 	&round_ms_number.attr.attr,
 	&imbalance_pct_number.attr.attr,
 	NULL

@@ -30,7 +30,8 @@ DEFINE_PER_CPU(unsigned long [NR_TASKCLUSTER_STATS], taskcluster_stats);
 
 struct taskcluster_config taskcluster_config = {
 	.period = 500,
-	.arm_rate = 20000,
+	.latency_ns = TASKCLUSTER_LATENCY,
+	.arm_percent = 5,
 	.round_ms = 250,
 	.imbalance_pct = 25,
 };
@@ -74,11 +75,12 @@ static bool taskcluster_may_watch(bool asked)
 }
 
 /*
- * When to sample. Counting costs nothing, samples do. So they are taken when a CPU counts enough
- * lines that come from other chips, and until clusters are found and judged. If that changes
- * nothing, each time is followed by a longer pause. It ends early when a CPU counts something else
- * than before, for a program may have begun to share: the first pause after a round, later ones
- * after PAUSE_LEAST rounds, since there are programs whose counts are never the same.
+ * When to sample. Counting costs nothing, samples do. So they are taken when a CPU loses more than
+ * arm_percent of its time to lines that come from other chips, and until clusters are found and
+ * judged. If that changes nothing, each time is followed by a longer pause. It ends early when a
+ * CPU loses another share than before, for a program may have begun to share: the first pause after
+ * a round, later ones after PAUSE_LEAST rounds, since there are programs whose counts are never the
+ * same.
  *
  * Threads that share lose time until they are found, and samples cost those that do not. So counts
  * and samples are looked at several times in a round. To judge takes a whole one, and in a pause
@@ -97,9 +99,9 @@ static unsigned int taskcluster_vain;	/* times in a row that samples changed not
 static bool taskcluster_trying;	/* the period is that of a trial */
 
 /* A period that gives enough samples in a round, and not many more */
-static unsigned int taskcluster_choose_period(u64 rate, unsigned int samples)
+static unsigned int taskcluster_choose_period(u32 rate, unsigned int samples)
 {
-	u64 events = div_u64(rate * READ_ONCE(taskcluster_config.round_ms), MSEC_PER_SEC);
+	u64 events = div_u64((u64)rate * READ_ONCE(taskcluster_config.round_ms), MSEC_PER_SEC);
 
 	return clamp_t(u64, div_u64(events, samples), TASKCLUSTER_PERIOD_LEAST,
 		       READ_ONCE(taskcluster_config.period));
@@ -110,7 +112,7 @@ static void taskcluster_begin_pause(void)
 	taskcluster_pause = TASKCLUSTER_PARTS *
 			    min(PAUSE_LEAST << min(taskcluster_vain++, 8U), PAUSE_MOST);
 	taskcluster_paused = 0;
-	taskcluster_remember_rates();
+	taskcluster_remember_shares();
 }
 
 static void taskcluster_go_on_pausing(void)
@@ -119,14 +121,19 @@ static void taskcluster_go_on_pausing(void)
 
 	taskcluster_pause -= min(taskcluster_pause, taskcluster_parts);
 	taskcluster_paused += taskcluster_parts;
-	if (taskcluster_paused < TASKCLUSTER_PARTS * least || !taskcluster_rates_differ())
+	if (taskcluster_paused < TASKCLUSTER_PARTS * least || !taskcluster_shares_differ())
 		return;
 	taskcluster_pause = 0;
 	taskcluster_vain = 1;
 }
 
+static bool taskcluster_is_worth_it(u32 share)
+{
+	return share > READ_ONCE(taskcluster_config.arm_percent) * (TASKCLUSTER_WHOLE / 100);
+}
+
 /* The period of the next round. @more: samples of this one are not enough */
-static unsigned int taskcluster_next_period(u64 rate, bool more)
+static unsigned int taskcluster_next_period(const struct taskcluster_look *look, bool more)
 {
 	bool tried = taskcluster_trying;
 
@@ -134,23 +141,23 @@ static unsigned int taskcluster_next_period(u64 rate, bool more)
 	if (taskcluster_trying) {
 		taskcluster_vain = 0;
 		return tried ? taskcluster_period :
-			       taskcluster_choose_period(rate, TRIAL_SAMPLES);
+			       taskcluster_choose_period(look->rate, TRIAL_SAMPLES);
 	}
-	if (rate < READ_ONCE(taskcluster_config.arm_rate)) {
+	if (!taskcluster_is_worth_it(look->share)) {
 		taskcluster_pause = 0;
 		taskcluster_vain = 0;
 		return 0;
 	}
 	/* the period was that of the trial */
 	if (tried)
-		return taskcluster_choose_period(rate, ROUND_SAMPLES);
+		return taskcluster_choose_period(look->rate, ROUND_SAMPLES);
 	if (taskcluster_period && more)
 		return taskcluster_period;
 	if (taskcluster_period)
 		taskcluster_begin_pause();
 	else
 		taskcluster_go_on_pausing();
-	return taskcluster_pause ? 0 : taskcluster_choose_period(rate, ROUND_SAMPLES);
+	return taskcluster_pause ? 0 : taskcluster_choose_period(look->rate, ROUND_SAMPLES);
 }
 
 static void taskcluster_end(void)
@@ -163,14 +170,15 @@ static void taskcluster_end(void)
 
 static void taskcluster_watch_next(bool may, bool more)
 {
-	u64 rate = taskcluster_rate();
+	struct taskcluster_look look;
 	int ret;
 
 	if (!may) {
 		taskcluster_end();
 		return;
 	}
-	taskcluster_period = taskcluster_next_period(rate, more);
+	taskcluster_look(&look);
+	taskcluster_period = taskcluster_next_period(&look, more);
 	ret = taskcluster_watch(taskcluster_period);
 	if (ret && ret != taskcluster_error)
 		pr_warn("no samples from %s: %d\n", taskcluster_config.pmu, ret);
@@ -222,15 +230,19 @@ static void taskcluster_stop(void)
 	taskcluster_be("off");
 }
 
-/* Without one that was set, those of the virtual PMU: lines from another chip's L2, and stores. */
+/*
+ * Without one that was set, those of the virtual PMU: lines from another chip's L2, and stores.
+ * Each takes 120 cycles, and each of N CPUs has 1/N GHz.
+ */
 static int taskcluster_find_event(void)
 {
 	static const u64 event[] = { 0x12, 0x8 };
+	unsigned int latency_ns = min(120 * num_present_cpus(), TASKCLUSTER_LATENCY_MOST);
 
 	if (*taskcluster_config.pmu)
 		return 0;
 	return taskcluster_set_event("vpmu", event, ARRAY_SIZE(event),
-				     READ_ONCE(taskcluster_config.period));
+				     READ_ONCE(taskcluster_config.period), latency_ns);
 }
 
 /**
@@ -268,10 +280,12 @@ int taskcluster_set_enabled(bool on)
  * @event: attr.config of the events, see struct taskcluster_config
  * @nr: number of them, 1 or 2
  * @period: one sample in this many
+ * @latency_ns: that an event takes, TASKCLUSTER_LATENCY_MOST at most
  *
  * Context: process, taskcluster_mutex held. Return: 0, or -ENODEV if there is no such PMU.
  */
-int taskcluster_set_event(const char *pmu, const u64 *event, unsigned int nr, unsigned int period)
+int taskcluster_set_event(const char *pmu, const u64 *event, unsigned int nr, unsigned int period,
+			  unsigned int latency_ns)
 {
 	int type = taskcluster_pmu_type(pmu);
 
@@ -282,6 +296,7 @@ int taskcluster_set_event(const char *pmu, const u64 *event, unsigned int nr, un
 	memcpy(taskcluster_config.event, event, nr * sizeof(*event));
 	taskcluster_config.nr_events = nr;
 	WRITE_ONCE(taskcluster_config.period, period);
+	taskcluster_config.latency_ns = latency_ns;
 	taskcluster_unwatch();
 	return 0;
 }

@@ -31,6 +31,7 @@
 #define TASKCLUSTER_NAME	32	/* bytes of a PMU's name */
 
 #define TASKCLUSTER_EVENTS	2U	/* of a PMU: loads, and stores */
+#define TASKCLUSTER_LATENCY	100U	/* ns that an event takes, where nobody says */
 
 enum taskcluster_mode {
 	TASKCLUSTER_NONE,
@@ -47,7 +48,8 @@ enum taskcluster_mode {
  *	is asked
  * @nr_events: number of them, 1 or 2
  * @period: one sample in this many events, or in fewer
- * @arm_rate: events in a second, on any CPU, that are worth to be sampled
+ * @latency_ns: that an event takes
+ * @arm_percent: of the time of any CPU that events take, from which on they are worth samples
  * @round_ms: time of a round
  * @imbalance_pct: how much fuller than the emptiest chip one may be, percent
  */
@@ -57,7 +59,8 @@ struct taskcluster_config {
 	u64 event[TASKCLUSTER_EVENTS];
 	unsigned int nr_events;
 	unsigned int period;
-	unsigned int arm_rate;
+	unsigned int latency_ns;
+	unsigned int arm_percent;
 	unsigned int round_ms;
 	unsigned int imbalance_pct;
 };
@@ -97,6 +100,15 @@ struct taskcluster_sample {
 	u64 ran_ns;
 	pid_t pid;
 	bool locked;
+};
+
+/**
+ * struct taskcluster_look - what was counted since the last look
+ * @rate: events in a second, of the CPU that has most
+ * @share: of its time that they take, of the CPU that loses most; TASKCLUSTER_WHOLE is all
+ */
+struct taskcluster_look {
+	u32 rate, share;
 };
 
 /**
@@ -196,7 +208,8 @@ extern const char *const taskcluster_mode_names[NR_TASKCLUSTER_MODES];
 /* taskcluster.c */
 bool taskcluster_on(void);
 int taskcluster_set_enabled(bool on);
-int taskcluster_set_event(const char *pmu, const u64 *event, unsigned int nr, unsigned int period);
+int taskcluster_set_event(const char *pmu, const u64 *event, unsigned int nr, unsigned int period,
+			  unsigned int latency_ns);
 int taskcluster_set_mode(u64 id, enum taskcluster_mode mode);
 const char *taskcluster_state(void);
 void taskcluster_restart(void);
@@ -205,9 +218,9 @@ void taskcluster_restart(void);
 int taskcluster_pmu_type(const char *name);
 int taskcluster_watch(unsigned int period);
 void taskcluster_unwatch(void);
-u64 taskcluster_rate(void);
-void taskcluster_remember_rates(void);
-bool taskcluster_rates_differ(void);
+void taskcluster_look(struct taskcluster_look *look);
+void taskcluster_remember_shares(void);
+bool taskcluster_shares_differ(void);
 void taskcluster_drain(void (*note)(const struct taskcluster_sample *s));
 
 /* taskcluster-group.c */

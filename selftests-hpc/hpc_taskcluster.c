@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "../kselftest.h"
 
@@ -119,6 +120,8 @@ struct shared {
 	pid_t tid[THREADS];
 	volatile bool stop, wrong;
 	int step;			/* of the threads that run; 0: all do */
+	volatile unsigned int reads;	/* of its own that a thread does for each one that is shared; 0: 4 */
+	volatile unsigned int run_us;	/* in DOZE_US, of threads that doze */
 	/* for threads that do something else once they have homes */
 	volatile bool settled;
 	volatile int away;		/* a CPU of the chip that is not thread 0's */
@@ -166,7 +169,7 @@ static void play_until(int id, const volatile bool *end)
 	while (!*end) {
 		x = x * 1664525 + 1013904223;
 		__atomic_fetch_add(&b->sum[(x >> 8) % ENTRIES][0], 1, __ATOMIC_RELAXED);
-		for (k = 0; k < 4; k++) {
+		for (k = shared->reads ?: 4; k; k--) {
 			x = x * 1664525 + 1013904223;
 			sum += chunk[(x >> 8) % sizeof(chunk)];
 		}
@@ -456,11 +459,20 @@ static bool is_idle(void)
 
 /* Tests */
 
+/* What the kernel takes where there is this PMU: 120 cycles, and N CPUs have 1/N GHz each. */
+static const char *event_of_lab(void)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), "vpmu:0x12,0x8:500@%ld", 120 * sysconf(_SC_NPROCESSORS_CONF));
+	return text;
+}
+
 static bool test_defaults(void)
 {
 	return is(SYS "enabled", "0") && is(SYS "state", "off") && is(SYS "event", "none") &&
 	       is(SYS "round_ms", "250") && is(SYS "sample_period", "500") &&
-	       is(SYS "arm_rate", "20000") && is(SYS "imbalance_pct", "25") &&
+	       is(SYS "arm_percent", "5") && is(SYS "imbalance_pct", "25") &&
 	       is(CGROUP "/cpu.cluster", "none");
 }
 
@@ -472,7 +484,7 @@ static bool test_bad_input(void)
 	good &= gives(-ERANGE, SYS "round_ms", "9") && gives(-ERANGE, SYS "round_ms", "60001");
 	good &= gives(-ERANGE, SYS "sample_period", "15");
 	good &= gives(-ERANGE, SYS "imbalance_pct", "101");
-	good &= gives(-ERANGE, SYS "arm_rate", "1000000001");
+	good &= gives(-ERANGE, SYS "arm_percent", "101");
 	good &= gives(-ENODEV, SYS "event", "no_such_pmu:1:500");
 	good &= gives(-EINVAL, SYS "event", "vpmu:zz:500") && gives(-EINVAL, SYS "event", "vpmu:1");
 	good &= gives(-EINVAL, SYS "event", ":1:500") && gives(-EINVAL, SYS "event", "a:1:500:2");
@@ -480,6 +492,10 @@ static bool test_bad_input(void)
 	good &= gives(-EINVAL, SYS "event", "vpmu:1,2,3:500");
 	good &= gives(-EINVAL, SYS "event", "vpmu:1,:500");
 	good &= gives(-EINVAL, SYS "event", "vpmu:,1:500");
+	good &= gives(-EINVAL, SYS "event", "vpmu:1:500@");
+	good &= gives(-ERANGE, SYS "event", "vpmu:1:500@0");
+	good &= gives(-ERANGE, SYS "event", "vpmu:1:500@100001");
+	good &= gives(-EINVAL, SYS "event", "vpmu:1:500@1@1");
 	good &= is(SYS "event", "none");
 	good &= gives(-EINVAL, CGROUP "/cpu.cluster", "yes");
 	return good && test_defaults();
@@ -586,8 +602,9 @@ static bool test_none(void)
 	pid_t pid;
 
 	good = gives(0, SYS "enabled", "1") && gives(0, SYS "round_ms", "50") && happens(is_idle);
+	good &= is(SYS "event", event_of_lab());
 	/* what few samples there are in a test are wanted */
-	good &= gives(0, SYS "arm_rate", "0");
+	good &= gives(0, SYS "arm_percent", "0");
 	before = samples();
 	pid = begin(run_threads);
 	usleep(300000);
@@ -696,9 +713,11 @@ static bool test_refused(void)
 	bool good = gives(0, SYS "event", "vpmu:0x3f:500") && happens(is_refused);
 
 	good &= gives(0, SYS "event", "vpmu:0x12,0x3f:500") && happens(is_refused);
-	good &= gives(0, SYS "event", "vpmu:0x12:500") && happens(is_watching);
-	return gives(0, SYS "event", "vpmu:0x12,8:500") && happens(is_watching) &&
-	       is(SYS "event", "vpmu:0x12,0x8:500") && good;
+	/* an access takes 100 ns where nobody says */
+	good &= gives(0, SYS "event", "vpmu:0x12:500") && happens(is_watching) &&
+		is(SYS "event", "vpmu:0x12:500@100");
+	return gives(0, SYS "event", event_of_lab()) && happens(is_watching) &&
+	       is(SYS "event", event_of_lab()) && good;
 }
 
 /* A cgroup that is removed asks no more. */
@@ -1130,10 +1149,10 @@ static bool stays_found(void)
 /* Few lines from other chips are not worth samples, before and after. */
 static bool test_armed(void)
 {
-	bool good = gives(0, SYS "arm_rate", "1000000000") && switched_on() && happens(is_armed);
+	bool good = gives(0, SYS "arm_percent", "100") && switched_on() && happens(is_armed);
 	pid_t pid = begin(run_threads);
 
-	good &= happens(armed_and_silent) && gives(0, SYS "arm_rate", "20000") && happens(found);
+	good &= happens(armed_and_silent) && gives(0, SYS "arm_percent", "5") && happens(found);
 	good &= happens(stays_found);
 	return ended(pid) && good;
 }
@@ -1158,7 +1177,7 @@ static bool sampled_once(void)
  */
 static bool test_first(void)
 {
-	bool good = gives(0, SYS "arm_rate", "1000") && gives(0, SYS "round_ms", "1000") &&
+	bool good = gives(0, SYS "arm_percent", "1") && gives(0, SYS "round_ms", "1000") &&
 		    switched_on();
 	pid_t pid = begin(run_threads);
 
@@ -1179,12 +1198,83 @@ static void run_pair(void)
 /* A line that both take is one that all take, and still tells that they share. */
 static bool test_pair(void)
 {
-	bool good = gives(0, SYS "arm_rate", "20000") && switched_on();
+	bool good = gives(0, SYS "arm_percent", "5") && switched_on();
 	pid_t pid = begin(run_pair);
 
 	shared->step = 2;
 	good &= happens(pair_found);
 	return ended(pid) && good;
+}
+
+/* The samples of the pair so far are those before. */
+static bool pair_is_silent(void)
+{
+	bool silent = happens(armed_and_silent);
+
+	samples_before = samples();
+	return silent;
+}
+
+/*
+ * Of a CPU's time a fortieth or so goes to lines of the other chip. That is not worth samples, unless
+ * an access takes longer than was thought, or less is thought to be worth them.
+ */
+static bool test_seldom(void)
+{
+	char slow[80];
+	bool good = gives(0, SYS "arm_percent", "5") && switched_on();
+	pid_t pid = begin(run_pair);
+
+	shared->reads = 600;
+	good &= pair_is_silent() && gives(0, SYS "arm_percent", "1") && happens(has_sampled);
+	good &= gives(0, SYS "arm_percent", "5") && pair_is_silent();
+	snprintf(slow, sizeof(slow), "%s0", event_of_lab());
+	good &= gives(0, SYS "event", slow) && happens(has_sampled);
+	return ended(pid) && gives(0, SYS "event", event_of_lab()) && good;
+}
+
+#define DOZE_US	3000
+
+/* Threads 0 and 2 sleep at the same time, for all but run_us of DOZE_US. */
+static void *doze_thread(void *arg)
+{
+	long id = (long)arg, us;
+	struct timespec now;
+	unsigned int i;
+
+	stay_on(0, first_cpu(id));
+	while (!shared->stop) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		us = now.tv_nsec / 1000 % DOZE_US;
+		if (us >= (long)shared->run_us)
+			usleep(DOZE_US - us);
+		for (i = 0; i < ENTRIES; i++)
+			__atomic_fetch_add(&shared->board[0].sum[i][0], 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void run_dozing(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, doze_thread, (void *)0L);
+	doze_thread((void *)2L);
+	pthread_join(thread, NULL);
+}
+
+/* Time in which a CPU is idle does not count, unless it hardly runs: then there is little to gain. */
+static bool test_dozing(void)
+{
+	bool good = gives(0, SYS "round_ms", "200") && gives(0, SYS "arm_percent", "40") &&
+		    switched_on();
+	pid_t pid = begin(run_dozing);
+
+	shared->run_us = DOZE_US / 30;
+	good &= pair_is_silent();
+	shared->run_us = DOZE_US / 3;
+	good &= happens(has_sampled);
+	return ended(pid) && gives(0, SYS "round_ms", "50") && gives(0, SYS "arm_percent", "5") && good;
 }
 
 /* Threads 1 and 3 share with nobody. */
@@ -1421,7 +1511,7 @@ static bool all_have_left(void)
 /* What a program says needs no sample, holds when the mode comes later, and is taken back. */
 static bool test_named(void)
 {
-	bool good = switched_on() && gives(0, SYS "arm_rate", "1000000000");
+	bool good = switched_on() && gives(0, SYS "arm_percent", "100");
 	long long before = samples();
 	pid_t pid = begin(run_named);
 	int i;
@@ -1432,7 +1522,7 @@ static bool test_named(void)
 	for (i = 0; i < THREADS; i++)
 		good &= answers(0, PR_SCHED_CLUSTER_SHARE_TO, shared->tid[i], THREAD, NULL);
 	good &= happens(all_have_left);
-	return ended(pid) && gives(0, SYS "arm_rate", "20000") && good;
+	return ended(pid) && gives(0, SYS "arm_percent", "5") && good;
 }
 
 /* Threads 0 and 1 are named a group, and each of them shares with another one. */
@@ -1549,6 +1639,8 @@ static const struct {
 	{ "places that do not help are given up", test_in_vain },
 	{ "tracepoints tell of rounds, homes, moves, and what was given up", test_traced },
 	{ "what is rare is counted, not sampled", test_armed },
+	{ "accesses that take little time are not sampled", test_seldom },
+	{ "time in which a CPU is idle does not count", test_dozing },
 	{ "CPUs that are idle are not asked", test_asleep },
 	{ "the first samples are used", test_first },
 	{ "two threads that share, and no other one", test_pair },
@@ -1586,7 +1678,7 @@ static void tear_down(void)
 static void set_as_cases_do(void)
 {
 	put(SYS "round_ms", "50");
-	put(SYS "arm_rate", "0");
+	put(SYS "arm_percent", "0");
 	put(SYS "enabled", "1");
 }
 

@@ -189,6 +189,12 @@ struct taskcluster_part {
 	s32 chip;
 };
 
+/* share.c */
+#define TASKCLUSTER_WHOLE		10000U	/* all of a CPU's time */
+#define TASKCLUSTER_LATENCY_MOST	100000U	/* ns */
+
+u32 taskcluster_time_lost(u64 count, u32 latency_ns, u64 ns, u64 idle_ns);
+
 /* place.c */
 void taskcluster_place(struct taskcluster_chip *chips, u32 nr_chips,
 		       struct taskcluster_member *m, u32 nr, u32 imbalance_pct,
