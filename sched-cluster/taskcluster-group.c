@@ -226,6 +226,17 @@ static struct taskcluster_task *task_meet(const struct taskcluster_sample *s)
 	return t;
 }
 
+/*
+ * Processes are looked at alone. If they share with each other nothing is found, and the user is to
+ * know why: physical lines tell, where the PMU or the page table does.
+ */
+static void group_note_others(struct taskcluster_group *g, u64 phys)
+{
+	if (g->tgid && phys)
+		g->asker->across += taskcluster_is_others(&g->asker->taken, phys / L1_CACHE_BYTES,
+							  g->tgid);
+}
+
 /**
  * taskcluster_note() - count a sample
  * @s: the sample
@@ -248,6 +259,7 @@ void taskcluster_note(const struct taskcluster_sample *s)
 	g = t->group;
 	t->samples++;
 	g->samples++;
+	group_note_others(g, s->phys);
 	addr = g->tgid ? s->addr : s->phys;
 	access.line = addr / L1_CACHE_BYTES;
 	if (!addr || !taskcluster_shmap_note(&g->filter, &t->model, &access))

@@ -321,8 +321,8 @@ static void ui_show_stat(struct seq_file *m, const struct taskcluster_asker *ask
 		ui_sum(&sum, g);
 	seq_printf(m, "threads %lu\nclustered %lu\nclusters %lu\nrounds %lu\nmoves %lu\n",
 		   sum.threads, sum.clustered, sum.clusters, asker->rounds, asker->moves);
-	seq_printf(m, "pinned %lu\nundone %lu\nmissed %lu\n", asker->pinned, asker->undone,
-		   asker->missed);
+	seq_printf(m, "pinned %lu\nundone %lu\nmissed %lu\nacross %lu\n", asker->pinned,
+		   asker->undone, asker->missed, asker->across);
 	seq_printf(m, "remote_before %llu\nremote_now %llu\n", sum.before, sum.now);
 }
 

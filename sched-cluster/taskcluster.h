@@ -123,6 +123,8 @@ struct taskcluster_look {
  * @undone: places that did not help
  * @pinned: places that the affinity of a thread forbade
  * @missed: samples that the filter dropped
+ * @across: samples of lines that another process took before, where processes are looked at alone
+ * @taken: these lines
  */
 struct taskcluster_asker {
 	struct list_head node;
@@ -130,7 +132,8 @@ struct taskcluster_asker {
 	enum taskcluster_mode mode;
 	struct list_head groups;
 	unsigned int nr;
-	unsigned long rounds, moves, undone, pinned, missed;
+	unsigned long rounds, moves, undone, pinned, missed, across;
+	struct taskcluster_taken taken;
 };
 
 /**

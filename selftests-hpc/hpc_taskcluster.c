@@ -667,6 +667,32 @@ static bool test_processes(void)
 	return ended(pid) && good;
 }
 
+#define ACROSS	100
+
+static bool many_across(void)
+{
+	return stat_of("across") >= ACROSS;
+}
+
+/* With mode process nothing is found of processes that share, and it is said why. */
+static bool test_across(void)
+{
+	long long before;
+	bool good = gives(0, CGROUP "/cpu.cluster", "process");
+	pid_t pid = begin(run_processes);
+
+	good &= happens(many_across) && !stat_of("clustered");
+	good &= ended(pid) && gives(0, CGROUP "/cpu.cluster", "none");
+	/* threads of one process do not */
+	good &= gives(0, CGROUP "/cpu.cluster", "process");
+	before = samples();
+	pid = begin(run_threads);
+	good &= happens(found);
+	ksft_print_msg("%lld across in %lld samples\n", stat_of("across"), samples() - before);
+	good &= samples() - before >= ACROSS && stat_of("across") < ACROSS / 10;
+	return ended(pid) && good;
+}
+
 static bool test_writers(void)
 {
 	bool good = gives(0, CGROUP "/cpu.cluster", "process");
@@ -1627,6 +1653,7 @@ static const struct {
 	{ "threads that have ended are forgotten", test_forgotten },
 	{ "switched off, nothing is left", test_off },
 	{ "processes that share memory", test_processes },
+	{ "processes that share, and are looked at alone", test_across },
 	{ "some write what others read", test_writers },
 	{ "lines that are shared, and for what", test_lines },
 	{ "threads that end within a round", test_short_threads },

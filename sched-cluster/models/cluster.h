@@ -82,6 +82,18 @@ void taskcluster_shmap_reset(struct taskcluster_thread *t);
 bool taskcluster_shmap_note(struct taskcluster_filter *f, struct taskcluster_thread *t,
 			    const struct taskcluster_access *a);
 
+/**
+ * struct taskcluster_taken - physical lines that processes took last
+ * @line: a line and 1, or 0 where the entry is free
+ * @by: the process that took it last
+ */
+struct taskcluster_taken {
+	u64 line[TASKCLUSTER_LINES];
+	u32 by[TASKCLUSTER_LINES];
+};
+
+bool taskcluster_is_others(struct taskcluster_taken *taken, u64 line, u32 by);
+
 /* What threads take a line for */
 enum taskcluster_kind {
 	TASKCLUSTER_SINGLE,	/* no other thread was seen to take it */

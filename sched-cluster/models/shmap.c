@@ -88,3 +88,24 @@ bool taskcluster_shmap_note(struct taskcluster_filter *f, struct taskcluster_thr
 	shmap_vote(f, i, a);
 	return true;
 }
+
+/**
+ * taskcluster_is_others() - note who takes a line, and tell whether another process did before
+ * @taken: lines that were taken
+ * @line: number of the physical line, not U64_MAX
+ * @by: number of the process, the caller's
+ *
+ * A line has one entry, which it loses to the next one that has the same. So what is said of a few
+ * hot lines is true, and of many there are more than is said.
+ *
+ * Return: whether the process that took the line last was another one
+ */
+bool taskcluster_is_others(struct taskcluster_taken *taken, u64 line, u32 by)
+{
+	u32 i = shmap_entry(line);
+	bool others = taken->line[i] == line + 1 && taken->by[i] != by;
+
+	taken->line[i] = line + 1;
+	taken->by[i] = by;
+	return others;
+}

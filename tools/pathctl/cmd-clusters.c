@@ -129,6 +129,9 @@ static uint64_t stat_of(const struct clusters_frame *frame, const char *key)
 	return keyed_u64(&frame->stat, key, 0);
 }
 
+/* Fewer may be chance: a page was another process's before. */
+#define ACROSS_LEAST	100
+
 static void print_stat(FILE *out, const struct clusters_frame *frame)
 {
 	char before[32], now[32];
@@ -143,6 +146,10 @@ static void print_stat(FILE *out, const struct clusters_frame *frame)
 	fprintf(out, "lines from other chips in a second of CPU time: %s before, %s now\n",
 		human_count(stat_of(frame, "remote_before"), before, sizeof(before)),
 		human_count(stat_of(frame, "remote_now"), now, sizeof(now)));
+	if (stat_of(frame, "across") >= ACROSS_LEAST)
+		fprintf(out, "%llu samples are of lines that another process takes, too: "
+			"mode cgroup finds threads that share across processes\n",
+			(unsigned long long)stat_of(frame, "across"));
 }
 
 /* Returns the first thread that is in another cluster, or on another chip. */

@@ -183,6 +183,22 @@ static void test_reset(void **state)
 	assert_same(sharing(f).used, 0x6);
 }
 
+static void test_others(void **state)
+{
+	struct taskcluster_taken taken = { };
+	u64 line;
+
+	(void)state;
+	assert_false(taskcluster_is_others(&taken, 0, 7));
+	assert_false(taskcluster_is_others(&taken, 0, 7));
+	assert_true(taskcluster_is_others(&taken, 0, 8));
+	assert_false(taskcluster_is_others(&taken, 0, 8));
+	assert_true(taskcluster_is_others(&taken, 0, 7));
+	/* lines that have the same entry are told apart */
+	for (line = 1; line < 10 * TASKCLUSTER_LINES; line++)
+		assert_false(taskcluster_is_others(&taken, line, line % 2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +210,7 @@ int main(void)
 		cmocka_unit_test_setup(test_atomic, setup),
 		cmocka_unit_test_setup(test_code, setup),
 		cmocka_unit_test_setup(test_reset, setup),
+		cmocka_unit_test(test_others),
 	};
 
 	cmocka_set_test_filter(getenv("UNIT_FILTER"));
