@@ -370,7 +370,9 @@ static void places_add_group(struct taskcluster_group *g)
 	struct taskcluster_task *t;
 	struct taskcluster_member *m;
 
+	g->housed = false;
 	list_for_each_entry(t, &g->threads, node) {
+		g->housed |= t->home >= 0 && !READ_ONCE(t->task->taskcluster_hint);
 		m = &places.members[places.nr];
 		m->id = places.nr;
 		m->cluster = task_cluster(t);
@@ -433,7 +435,11 @@ static bool task_may_use(struct task_struct *p, int cpu)
 	return may;
 }
 
-/* Give @t the home that the model has found. A group whose threads must move is on trial. */
+/*
+ * Give @t the home that the model has found. A group whose threads must move is on trial. So is one
+ * that had no home, though all are where they shall be: they are held there from now on, and may
+ * share with somebody who is elsewhere. Who joins others at home and need not move is no reason.
+ */
 static void task_settle(struct taskcluster_task *t, s32 chip)
 {
 	struct taskcluster_group *g = t->group;
@@ -448,7 +454,8 @@ static void task_settle(struct taskcluster_task *t, s32 chip)
 		g->asker->pinned++;
 		return;
 	}
-	if (places_chip(was) != chip && g->found && !READ_ONCE(t->task->taskcluster_hint)) {
+	if ((places_chip(was) != chip || !g->housed) && g->found &&
+	    !READ_ONCE(t->task->taskcluster_hint)) {
 		g->before = g->now;
 		g->trial = true;
 		g->tries = 0;

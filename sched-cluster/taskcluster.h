@@ -152,6 +152,7 @@ struct taskcluster_asker {
  * @before: remote accesses in a second of CPU time when the threads were placed
  * @now: and in the last round
  * @found: clusters were looked for in this round
+ * @housed: a thread had a home before homes were given now, other than those that were named
  * @trial: placed; the next round tells whether it helps
  * @tries: rounds of the trial that said nothing
  * @rest: parts of a round to leave the group alone
@@ -167,7 +168,7 @@ struct taskcluster_group {
 	u64 samples, events, ran_ns;
 	unsigned int ticks;
 	u64 before, now;
-	bool found, trial;
+	bool found, housed, trial;
 	unsigned int tries, rest, failures;
 };
 

@@ -1079,6 +1079,58 @@ static bool test_in_vain(void)
 	return ended(pid) && good;
 }
 
+static void add_to_board(int cpu)
+{
+	uint32_t x = cpu;
+
+	stay_on(0, cpu);
+	while (!shared->stop) {
+		x = x * 1664525 + 1013904223;
+		__atomic_fetch_add(&shared->board[0].sum[(x >> 8) % ENTRIES][0], 1, __ATOMIC_RELAXED);
+	}
+}
+
+static void *near_thread(void *arg)
+{
+	shared->tid[(long)arg] = syscall(SYS_gettid);
+	add_to_board((long)arg);
+	return NULL;
+}
+
+/* CPUs 0 and 1 are one chip. */
+static void run_near(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, near_thread, (void *)1L);
+	near_thread((void *)0L);
+	pthread_join(thread, NULL);
+}
+
+static bool undone_once(void)
+{
+	return stat_of("undone") > 0 && place_of(shared->tid[0]).chip < 0;
+}
+
+/*
+ * Two threads share, and run on one chip. Who else takes their lines is on the other chip, and in no
+ * cgroup that asks. So a home where they are does no good, though nobody had to move.
+ */
+static bool test_confirmed(void)
+{
+	bool good = switched_on();
+	pid_t pid = begin(run_near), other = fork();
+
+	if (!other) {
+		add_to_board(first_cpu(2));
+		_exit(0);
+	}
+	good &= happens(undone_once) && !stat_of("moves");
+	good &= ended(pid);
+	waitpid(other, NULL, 0);
+	return good;
+}
+
 /* Lines of the trace with @what */
 static long long traced(const char *what)
 {
@@ -1664,6 +1716,7 @@ static const struct {
 	{ "a chip gives threads away when it is full, not before", test_full },
 	{ "threads that are pinned stay", test_pinned },
 	{ "places that do not help are given up", test_in_vain },
+	{ "so are those where threads are already", test_confirmed },
 	{ "tracepoints tell of rounds, homes, moves, and what was given up", test_traced },
 	{ "what is rare is counted, not sampled", test_armed },
 	{ "accesses that take little time are not sampled", test_seldom },
