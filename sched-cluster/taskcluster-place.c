@@ -435,6 +435,19 @@ static bool task_may_use(struct task_struct *p, int cpu)
 	return may;
 }
 
+/* May @p run on another chip than that of @cpu? Else a home there does not hold it. */
+static bool task_may_leave(struct task_struct *p, int cpu)
+{
+	const struct cpumask *span;
+	bool may;
+
+	rcu_read_lock();
+	span = chip_span(cpu);
+	may = span && !cpumask_subset(p->cpus_ptr, span);
+	rcu_read_unlock();
+	return may;
+}
+
 /*
  * Give @t the home that the model has found. A group whose threads must move is on trial. So is one
  * that had no home, though all are where they shall be: they are held there from now on, and may
@@ -454,8 +467,8 @@ static void task_settle(struct taskcluster_task *t, s32 chip)
 		g->asker->pinned++;
 		return;
 	}
-	if ((places_chip(was) != chip || !g->housed) && g->found &&
-	    !READ_ONCE(t->task->taskcluster_hint)) {
+	if ((places_chip(was) != chip || (!g->housed && task_may_leave(t->task, was))) &&
+	    g->found && !READ_ONCE(t->task->taskcluster_hint)) {
 		g->before = g->now;
 		g->trial = true;
 		g->tries = 0;

@@ -1107,6 +1107,18 @@ static void run_near(void)
 	pthread_join(thread, NULL);
 }
 
+/* To the CPUs of the chip, and to one that has something else to run: they may leave, and do not. */
+static void go_to_three(pid_t tid)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	CPU_SET(1, &set);
+	CPU_SET(first_cpu(2), &set);
+	sched_setaffinity(tid, sizeof(set), &set);
+}
+
 static bool undone_once(void)
 {
 	return stat_of("undone") > 0 && place_of(shared->tid[0]).chip < 0;
@@ -1120,10 +1132,16 @@ static bool test_confirmed(void)
 {
 	bool good = switched_on();
 	pid_t pid = begin(run_near), other = fork();
+	int i;
 
 	if (!other) {
 		add_to_board(first_cpu(2));
 		_exit(0);
+	}
+	for (i = 0; i < 2; i++) {
+		while (!shared->tid[i])
+			usleep(1000);
+		go_to_three(shared->tid[i]);
 	}
 	good &= happens(undone_once) && !stat_of("moves");
 	good &= ended(pid);
