@@ -1329,7 +1329,8 @@ static bool test_seldom(void)
 	return ended(pid) && gives(0, SYS "event", event_of_lab()) && good;
 }
 
-#define DOZE_US	3000
+/* so long that what a debug kernel takes to wake somebody up is little */
+#define DOZE_US	30000
 
 /* Threads 0 and 2 sleep at the same time, for all but run_us of DOZE_US. */
 static void *doze_thread(void *arg)
