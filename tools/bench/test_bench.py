@@ -11,6 +11,7 @@ import importlib.machinery
 import importlib.util
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -123,6 +124,16 @@ class EpochError(unittest.TestCase):
         self.assertAlmostEqual(got["kl"], epoch_error.distance([(90, 100), (120, 100)]))
         with self.assertRaises(epoch_error.Broken):
             dict(epoch_error.figures([(8, 1000, -1, 100)]))
+
+    def test_one_event(self):
+        """An event that is unknown in an epoch has no distance, and a gap in its course."""
+        rows = [(5, 100000, 90, 100), (8, 1000, -1, 100), (5, 300000, 120, 100), (8, 1000, 9, 100)]
+        self.assertEqual(list(epoch_error.distances(rows, [5, 8, 9])),
+                         [("kl_5", epoch_error.distance([(90, 100), (120, 100)]))])
+        self.assertEqual(list(epoch_error.course(rows, 5)),
+                         [(100000, 0.9, 1), (400000, 0.4, 100 / 300)])
+        counted = [counted for _, counted, _ in epoch_error.course(rows, 8)]
+        self.assertTrue(math.isnan(counted[0]) and counted[1] == 9)
 
     def test_distance(self):
         self.assertEqual(epoch_error.distance([(9, 19), (19, 39)]), 0)
