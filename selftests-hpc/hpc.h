@@ -104,4 +104,9 @@ static inline void run_on(int cpu)
 		ksft_print_msg("CPU %d: %s\n", cpu, strerror(errno));
 }
 
+static inline void run(const char *name, bool (*test)(void))
+{
+	ksft_test_result(test(), "%s\n", name);
+}
+
 #endif

@@ -560,11 +560,6 @@ static void find_memory(void)
 	code = memory(all, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
-static void run(const char *name, bool (*test)(void))
-{
-	ksft_test_result(test(), "%s\n", name);
-}
-
 /* @possible: the machine has the CPUs for it */
 static void sources(const char *name, bool possible)
 {

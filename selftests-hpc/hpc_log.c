@@ -693,11 +693,6 @@ static bool survives(void)
 	return good && is("failed", failed, 0);
 }
 
-static void run(const char *name, bool (*test)(void))
-{
-	ksft_test_result(test(), "%s\n", name);
-}
-
 int main(int argc, char **argv)
 {
 	if (argc > 1) {

@@ -256,11 +256,6 @@ static bool has_no_order(void)
 	return put_us(0) && worst < 0.5;
 }
 
-static void run(const char *name, bool (*test)(void))
-{
-	ksft_test_result(test(), "%s\n", name);
-}
-
 int main(int argc, char **argv)
 {
 	ksft_print_header();

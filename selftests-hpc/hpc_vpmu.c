@@ -825,11 +825,6 @@ static bool survives_lies(void)
 	return !device_is_honest();
 }
 
-static void run(const char *name, bool (*test)(void))
-{
-	ksft_test_result(test(), "%s\n", name);
-}
-
 int main(int argc, char **argv)
 {
 	ksft_print_header();
