@@ -126,9 +126,10 @@ class EpochError(unittest.TestCase):
             dict(epoch_error.figures([(8, 1000, -1, 100)]))
 
     def test_one_event(self):
-        """An event that is unknown in an epoch has no distance, and a gap in its course."""
-        rows = [(5, 100000, 90, 100), (8, 1000, -1, 100), (5, 300000, 120, 100), (8, 1000, 9, 100)]
-        self.assertEqual(list(epoch_error.distances(rows, [5, 8, 9])),
+        """One that is rare or unknown in an epoch has no distance, and there a gap in its course."""
+        rows = [(5, 100000, 90, 100), (8, 1000, -1, 100), (5, 300000, 120, 100), (8, 1000, 9, 100),
+                (7, 100000, 5, 9), (7, 100000, 9, 9)]
+        self.assertEqual(list(epoch_error.distances(rows, [5, 7, 8, 9])),
                          [("kl_5", epoch_error.distance([(90, 100), (120, 100)]))])
         self.assertEqual(list(epoch_error.course(rows, 5)),
                          [(100000, 0.9, 1), (400000, 0.4, 100 / 300)])
