@@ -224,6 +224,12 @@ static void wait_blocked(pid_t pid)
 		usleep(1000);
 }
 
+/* A task that sleeps, or has stopped, may be still on its way off the CPU, and have another piece. */
+static void settle(void)
+{
+	usleep(100000);
+}
+
 static uint64_t cgroup_cycles(void)
 {
 	char text[4096], *at;
@@ -286,11 +292,12 @@ static bool has_it_all(void)
 	pid_t pid = worker(CG, 2000, &tell);
 
 	wait_blocked(pid);
+	settle();
 	before = cgroup_cycles();
 	good &= opens(&log, pid, PIECES) && opens(&second, pid, PIECES * 2);
 	close(tell);
-	/* a task that has exited may have its last piece a moment later */
 	waitpid(pid, NULL, WUNTRACED);
+	settle();
 	good &= is("lost", log.head->lost, 0) && head_of(&log) > 50;
 	good &= is("cycles", cycles_of(&log), cgroup_cycles() - before);
 	good &= is("again", cycles_of(&second), cycles_of(&log));
