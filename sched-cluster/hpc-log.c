@@ -12,7 +12,7 @@
  * Locks: hpc_logs_mutex, cpus_read_lock() (by tracepoints and the static key), hpc_mutex.
  * hpc_mutex protects hpc_logs, and exec_update_lock of the task is taken before it.
  */
-#include <linux/cred.h>
+#include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/hashtable.h>
 #include <linux/log2.h>
@@ -352,13 +352,15 @@ static void hpc_log_free(struct hpc_log *log)
 static int hpc_log_may_count(struct hpc_log *log)
 {
 	int ret = security_perf_event_open(PERF_SECURITY_OPEN);
+	/* once: it may change between the question and the answer */
+	bool kernel = READ_ONCE(hpc_config.mode) != HPC_USER;
 
 	log->capable = perfmon_capable();
 	if (!ret && sysctl_perf_event_paranoid > 2 && !log->capable)
 		ret = -EACCES;
-	if (!ret && READ_ONCE(hpc_config.mode) != HPC_USER)
+	if (!ret && kernel)
 		ret = perf_allow_kernel();
-	log->may_kernel = log->capable || READ_ONCE(hpc_config.mode) != HPC_USER;
+	log->may_kernel = log->capable || kernel;
 	return ret;
 }
 

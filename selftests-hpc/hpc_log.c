@@ -204,6 +204,7 @@ static bool ends_well(pid_t pid)
 	return is("exit status", status, 0);
 }
 
+/* It sleeps, or has failed before. */
 static bool is_blocked(pid_t pid)
 {
 	char file[64], text[512], *at;
@@ -215,7 +216,7 @@ static bool is_blocked(pid_t pid)
 	close(fd);
 	text[n < 0 ? 0 : n] = 0;
 	at = strrchr(text, ')');
-	return at && at[2] == 'S';
+	return !at || at[2] == 'S' || at[2] == 'Z';
 }
 
 static void wait_blocked(pid_t pid)
