@@ -24,7 +24,7 @@
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	46
+#define NR_CASES	47
 #define NR_WORTH	11
 #define NR_MACHINE	4
 #define FILE_NAME	"memory.path.replace"
@@ -1135,14 +1135,65 @@ static long long given(const char *cg)
 	return stat_of(cg, "replace_supplied") + stat_of(cg, "replace_freed");
 }
 
-/* Wait until the worker has counted what the policy knows. All turns are the kernel's before. */
-static bool wait_known(const char *cg, size_t pages)
+/*
+ * Wait until the worker has counted what the policy knows: reclaim has it count. Few pages leave,
+ * however long the worker waits for a CPU.
+ */
+static bool wait_known(const char *cg, size_t pages, unsigned int bites)
 {
-	unsigned long end = path_hangs_at(10);
+	unsigned long end;
 
-	while (stat_of(cg, "replace_known") < (long long)pages && path_now_ms() < end)
-		bite(cg, "64K", 1);
+	while (bites--) {
+		path_cg_write(cg, "memory.reclaim", "4K");
+		end = path_hangs_at(1);
+		while (stat_of(cg, "replace_known") < (long long)pages && path_now_ms() < end)
+			path_sleep_ms(20);
+		if (stat_of(cg, "replace_known") >= (long long)pages)
+			return true;
+	}
 	return path_ge(stat_of(cg, "replace_known"), (long long)pages);
+}
+
+/* A small program with so many entries in the reserve that reclaim does not have it filled */
+static pid_t fill_reserve(const char *cg)
+{
+	struct job small = { 160, 1 };
+	pid_t pid = 0;
+	int i, k;
+
+	for (i = 0; i < 10; i++) {
+		begin_hold();
+		pid = path_spawn(cg, hold, &small);
+		wait_ready(1);
+		for (k = 0; k < 4; k++) {
+			bite(cg, "16K", 1);
+			if (stat_of(cg, "replace_reserve") >= 48)
+				return pid;
+		}
+		end_hold(pid);
+	}
+	return -1;
+}
+
+/* A full reserve, which has few turns, does not keep the policy from being counted again. */
+static void test_grown(void)
+{
+	char *cg = tracked(NULL, "grown", "lru");
+	struct job large = { loop_pages(), 1 };
+	pid_t pid[2] = { fill_reserve(cg) };
+	bool good = path_gt(pid[0], 0);
+
+	ksft_print_msg("%lld pages known, %lld in the reserve\n", stat_of(cg, "replace_known"),
+		       stat_of(cg, "replace_reserve"));
+	pid[1] = path_spawn(cg, hold, &large);
+	good = good && path_true(wait_ready(2));
+	/* once it may be counted again, one reclaim is enough */
+	path_sleep_ms(300);
+	good = good && wait_known(cg, loop_pages() * 3 / 4, 1);
+	ksft_print_msg("then %lld pages known\n", stat_of(cg, "replace_known"));
+	good &= end_hold(pid[1]) && (pid[0] < 0 || end_hold(pid[0]));
+	ksft_test_result(good, "what a policy knows is counted while its reserve is full\n");
+	path_cg_remove(cg);
 }
 
 /*
@@ -1201,7 +1252,7 @@ static void test_share(void)
 	begin_hold();
 	pid[0] = path_spawn(with, hold_clean, &job[0]);
 	pid[1] = path_spawn(without, hold_clean, &job[1]);
-	good = path_true(wait_ready(2)) && wait_known(with, loop_pages() * 3 / 4);
+	good = path_true(wait_ready(2)) && wait_known(with, loop_pages() * 3 / 4, 8);
 	/* has the pages counted */
 	free(path_cg_slurp(top, "memory.stat"));
 	part = given(with);
@@ -1784,6 +1835,7 @@ static void test_all(void)
 	test_high();
 	test_low();
 	test_below();
+	test_grown();
 	test_share();
 	test_pressure();
 	test_machine();

@@ -55,6 +55,7 @@
 #define MMPATH_TURNS		65536UL
 #define MMPATH_KSWAPD_TRIES	20		/* for the domain's lock, 0.1 ms each at most */
 #define MMPATH_FLUSH		(HZ / 50)
+#define MMPATH_RECOUNT		(HZ / 4)	/* what a policy knows is counted as often */
 #define MMPATH_PAUSE		(HZ / 10)	/* when no victim could be taken */
 #define MMPATH_WEIGH		256	/* victims after which auto decides again */
 #define MMPATH_LEAVE_LEAST	(HZ / 2)
@@ -190,6 +191,7 @@ static void mmpath_resize(struct mmpath_replacer *r, unsigned long reach)
 
 	lockdep_assert_held(&r->dom->lock);
 	WRITE_ONCE(r->known, known);
+	WRITE_ONCE(r->counted, jiffies);
 	WRITE_ONCE(r->target, clamp(known / MMPATH_RESERVE_SHARE, MMPATH_RESERVE_LEAST + 0UL,
 				    MMPATH_RESERVE + 0UL));
 	hirs = min(max(known / 100, reach + r->target), known);
@@ -596,6 +598,15 @@ static bool mmpath_is_pausing(struct mmpath_replacer *r, int nid)
 }
 
 /*
+ * Turns follow what the policy knew when it was last counted. The reserve of one that has few turns
+ * stays full, so filling it is no occasion to count again when programs have grown.
+ */
+static bool mmpath_must_count(const struct mmpath_replacer *r)
+{
+	return time_after_eq(jiffies, READ_ONCE(r->counted) + MMPATH_RECOUNT);
+}
+
+/*
  * Ask a replacer for @nr pages, if it is its turn. In its own turns, too, the kernel finds the
  * clean pages of the reserve before all others. So for reclaim in an ancestor no more pages are
  * written ahead than are wanted, or the cgroup would pay for its neighbours.
@@ -628,7 +639,7 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mmpath_want *w
 	}
 	if (!own)
 		want = min_t(unsigned long, want, nr);
-	if (may_fill && mmpath_reserved(r, w->nid) < want * 3 / 4) {
+	if (may_fill && (mmpath_reserved(r, w->nid) < want * 3 / 4 || mmpath_must_count(r))) {
 		WRITE_ONCE(mmpath_aim(r, w->nid)->fill, want);
 		queue_work(system_unbound_wq, &r->work);
 	}
@@ -743,7 +754,7 @@ static void mmpath_refill(struct mmpath_replacer *r)
 	int nid;
 
 	/* the work was queued again while it ran */
-	if (mmpath_all_filled(r))
+	if (mmpath_all_filled(r) && !mmpath_must_count(r))
 		return;
 	if (reach == ULONG_MAX) {
 		WRITE_ONCE(r->known, 0);
@@ -1145,6 +1156,7 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 		r->reserve[nid].aim = r->aim;
 	r->left_until = jiffies;
 	r->flushed = jiffies - MMPATH_FLUSH;
+	r->counted = jiffies - MMPATH_RECOUNT;
 	r->leave = MMPATH_LEAVE_LEAST;
 	spin_lock_init(&r->lock);
 	INIT_WORK(&r->work, mmpath_refill_fn);

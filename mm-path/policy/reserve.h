@@ -102,7 +102,8 @@ struct mmpath_reserve {
  * @flushed: jiffies; last time that reclaim had the memcg statistics flushed
  * @written_seen: MMPATH_WRITTEN when mmpath_weigh() looked last
  * @freed_seen: MMPATH_FREED when mmpath_weigh() looked last
- * @known: pages in memory that the policy knows, at the last refill
+ * @known: pages in memory that the policy knows, when the worker counted last
+ * @counted: jiffies; when that was
  * @turn: position in the kernel's turns, in 1/MMPATH_TURNS
  * @left_to: tasks in a turn of the kernel's own reclaim; a bit for each hash of a pid
  * @lock: protects the reserves
@@ -125,7 +126,7 @@ struct mmpath_replacer {
 	struct mmpath_aim aim;
 	unsigned long left_until, leave, flushed;
 	long written_seen, freed_seen;
-	unsigned long known;
+	unsigned long known, counted;
 	unsigned int turn;
 	unsigned long left_to;
 	spinlock_t lock;	/* innermost */
