@@ -62,6 +62,30 @@ static ssize_t slice_us_store(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute slice_us_attr = __ATTR_RW(slice_us);
 
+static ssize_t polling_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(hpc_config.polling));
+}
+
+static ssize_t polling_store(struct kobject *kobj, struct kobj_attribute *attr,
+			     const char *buf, size_t count)
+{
+	bool on;
+	int ret = kstrtobool(buf, &on);
+
+	/* elsewhere nothing is called on the way to user mode */
+	if (!ret && on && !IS_ENABLED(CONFIG_GENERIC_ENTRY))
+		ret = -EOPNOTSUPP;
+	ret = ret ?: hpc_lock_config();
+	if (ret)
+		return ret;
+	hpc_config.polling = on;
+	mutex_unlock(&hpc_mutex);
+	return count;
+}
+
+static struct kobj_attribute polling_attr = __ATTR_RW(polling);
+
 static const char * const hpc_modes[] = {
 	[HPC_ALL] = "all", [HPC_USER] = "user", [HPC_KERNEL] = "kernel",
 };
@@ -336,8 +360,8 @@ static ssize_t weights_store(struct kobject *kobj, struct kobj_attribute *attr,
 static struct kobj_attribute weights_attr = __ATTR_RW(weights);
 
 static struct attribute *hpc_attrs[] = {
-	&enabled_attr.attr, &slice_us_attr.attr, &mode_attr.attr, &events_attr.attr,
-	&groups_attr.attr, &uncounted_attr.attr, &weights_attr.attr, NULL
+	&enabled_attr.attr, &slice_us_attr.attr, &polling_attr.attr, &mode_attr.attr,
+	&events_attr.attr, &groups_attr.attr, &uncounted_attr.attr, &weights_attr.attr, NULL
 };
 
 static const struct attribute_group hpc_group = { .attrs = hpc_attrs };
@@ -353,6 +377,7 @@ static ssize_t name##_show(struct kobject *kobj, struct kobj_attribute *attr, ch
 static struct kobj_attribute name##_attr = __ATTR_RO(name)
 
 HPC_STAT(slices);
+HPC_STAT(polled);
 HPC_STAT(stretched);
 HPC_STAT(switches);
 HPC_STAT(pieces);
@@ -362,8 +387,9 @@ HPC_STAT(missed);
 HPC_STAT(offline);
 
 static struct attribute *hpc_stat_attrs[] = {
-	&slices_attr.attr, &stretched_attr.attr, &switches_attr.attr, &pieces_attr.attr,
-	&lost_attr.attr, &nomem_attr.attr, &missed_attr.attr, &offline_attr.attr, NULL
+	&slices_attr.attr, &polled_attr.attr, &stretched_attr.attr, &switches_attr.attr,
+	&pieces_attr.attr, &lost_attr.attr, &nomem_attr.attr, &missed_attr.attr,
+	&offline_attr.attr, NULL
 };
 
 static const struct attribute_group hpc_stats_group = {

@@ -15,6 +15,9 @@
  * The timer stops on an idle CPU, and starts with the next task. A slice is HPC_REST times as long
  * as its end takes, or longer, so that a CPU gets its work done however dear that is.
  *
+ * With polling (thesis 2.2.2) a slice that is over also ends when the CPU returns to user mode.
+ * Then the timer is set far ahead, for a CPU that stays in user mode or in the kernel.
+ *
  * Locks: cpus_read_lock(), hpc_mutex, hpc_account_mutex, in this order. What is of a CPU
  * changes on that CPU only, with interrupts off. A ring has one writer, its CPU, and one reader,
  * who holds hpc_account_mutex.
@@ -24,10 +27,12 @@
 #include <linux/cgroup.h>
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/hpc-entry.h>
 #include <linux/hrtimer.h>
 #include <linux/perf_event.h>
 #include <linux/random.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/tracepoint.h>
@@ -38,6 +43,7 @@
 #define HPC_RING	512	/* pieces */
 #define HPC_SWEEP	(5 * HZ)
 #define HPC_REST	4
+#define HPC_PATIENCE	4	/* slices; while returns to user mode end them */
 #define HPC_DEAR	(25 * NSEC_PER_MSEC)	/* no end of a slice is taken to take longer */
 
 /**
@@ -50,6 +56,8 @@
  * @on: it counts
  * @ticking: @timer runs
  * @logged: the task that runs has a log
+ * @polled: a return to user mode has ended a slice since @timer was set
+ * @due: local_clock() at which the slice is over, with polling
  * @timer: ends slices
  * @cost: what the end of a slice takes, ns, from when it is due; the average of some
  * @open: what tasks of a cgroup, one after the other, had in this slice; nothing without .css
@@ -64,7 +72,8 @@ struct hpc_cpu {
 	u64 idle[HPC_EVENTS];
 	struct hpc_order order;
 	unsigned int group;
-	bool on, ticking, logged;
+	bool on, ticking, logged, polled;
+	u64 due;
 	struct hrtimer timer;
 	s64 cost;
 	struct hpc_piece open;
@@ -74,6 +83,8 @@ struct hpc_cpu {
 };
 
 static DEFINE_PER_CPU(struct hpc_cpu, hpc_cpus);
+
+DEFINE_STATIC_KEY_FALSE(hpc_polling);
 
 /* hpc_config, and CPUs that come and go */
 DEFINE_MUTEX(hpc_mutex);
@@ -215,7 +226,7 @@ static void hpc_cut(struct hpc_cpu *c, struct task_struct *task, u64 counted)
 
 /* Slices */
 
-static ktime_t hpc_slice(struct hpc_cpu *c)
+static s64 hpc_slice(struct hpc_cpu *c)
 {
 	s64 slice = READ_ONCE(hpc_config.slice_us) * NSEC_PER_USEC;
 
@@ -225,10 +236,23 @@ static ktime_t hpc_slice(struct hpc_cpu *c)
 	return HPC_REST * c->cost;
 }
 
+/* A slice begins. Returns when the timer is to look after it. */
+static ktime_t hpc_next_slice(struct hpc_cpu *c)
+{
+	s64 slice = hpc_slice(c), timer = slice;
+
+	if (static_branch_unlikely(&hpc_polling)) {
+		c->due = local_clock() + slice;
+		timer = c->polled ? HPC_PATIENCE * slice : slice;
+		c->polled = false;
+	}
+	return timer;
+}
+
 static void hpc_start_timer(struct hpc_cpu *c)
 {
 	c->ticking = true;
-	hrtimer_start(&c->timer, hpc_slice(c), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&c->timer, hpc_next_slice(c), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* The PMU does not count meanwhile, so all counts end at the same time. */
@@ -250,17 +274,10 @@ static void hpc_read_and_cut(struct hpc_cpu *c, struct task_struct *task)
 		hpc_cut(c, task, counted);
 }
 
-static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
+static void hpc_end_slice(struct hpc_cpu *c)
 {
-	struct hpc_cpu *c = container_of(timer, struct hpc_cpu, timer);
-	unsigned int group;
-	ktime_t now;
+	unsigned int group = hpc_order_next(&c->order);
 
-	if (!c->on || is_idle_task(current)) {
-		c->ticking = false;
-		return HRTIMER_NORESTART;
-	}
-	group = hpc_order_next(&c->order);
 	if (group != c->group) {
 		hpc_give(c, group);
 	} else {
@@ -272,10 +289,55 @@ static enum hrtimer_restart hpc_slice_end(struct hrtimer *timer)
 	c->stats.slices++;
 	if (c->head - READ_ONCE(c->tail) > HPC_RING / 2)
 		queue_work(system_unbound_wq, &hpc_work);
+}
+
+/* The end of a slice took so long. */
+static void hpc_took(struct hpc_cpu *c, s64 ns)
+{
+	c->cost += (min(ns, HPC_DEAR) - c->cost) / 8;
+}
+
+/* The slice in which the timer fires may have begun after it was set. */
+static bool hpc_goes_on(const struct hpc_cpu *c)
+{
+	return static_branch_unlikely(&hpc_polling) && c->polled && local_clock() < c->due;
+}
+
+static enum hrtimer_restart hpc_timer_fn(struct hrtimer *timer)
+{
+	struct hpc_cpu *c = container_of(timer, struct hpc_cpu, timer);
+	ktime_t now;
+
+	if (!c->on || is_idle_task(current)) {
+		c->ticking = false;
+		return HRTIMER_NORESTART;
+	}
+	if (hpc_goes_on(c)) {
+		c->polled = false;
+		hrtimer_forward_now(timer, HPC_PATIENCE * hpc_slice(c));
+		return HRTIMER_RESTART;
+	}
+	hpc_end_slice(c);
 	now = hrtimer_cb_get_time(timer);
-	c->cost += (min(now - hrtimer_get_expires(timer), HPC_DEAR) - c->cost) / 8;
-	hrtimer_set_expires(timer, now + hpc_slice(c));
+	hpc_took(c, now - hrtimer_get_expires(timer));
+	hrtimer_set_expires(timer, now + hpc_next_slice(c));
 	return HRTIMER_RESTART;
+}
+
+/* This CPU is about to return to user mode, with interrupts off. */
+void __hpc_to_user(void)
+{
+	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
+	u64 now = local_clock();
+
+	if (!c->on || !c->ticking || now < c->due)
+		return;
+	hpc_end_slice(c);
+	c->due = local_clock();
+	hpc_took(c, c->due - now);
+	c->due += hpc_slice(c);
+	c->polled = true;
+	c->stats.polled++;
 }
 
 /* Pieces are of cgroups, so one goes on while tasks of one take turns. */
@@ -539,7 +601,7 @@ static int hpc_start_cpu(int cpu)
 	}
 	hpc_order_init(&c->order, hpc_config.weight, hpc_config.groups.nr, get_random_u64());
 	hrtimer_init(&c->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	c->timer.function = hpc_slice_end;
+	c->timer.function = hpc_timer_fn;
 	smp_call_function_single(cpu, hpc_start_this, NULL, 1);
 	return 0;
 }
@@ -578,6 +640,8 @@ static int hpc_start(void)
 	mutex_unlock(&hpc_account_mutex);
 	hpc_log_new_epoch();
 	hpc_config.enabled = true;
+	if (hpc_config.polling)
+		static_branch_enable_cpuslocked(&hpc_polling);
 	for_each_online_cpu(cpu)
 		hpc_start_cpu(cpu);
 	return 0;
@@ -635,6 +699,7 @@ void hpc_disable(void)
 	hpc_config.enabled = false;
 	for_each_online_cpu(cpu)
 		hpc_stop_cpu(cpu);
+	static_branch_disable_cpuslocked(&hpc_polling);
 	/* before the events may change */
 	hpc_work_fn(NULL);
 	mutex_unlock(&hpc_mutex);
@@ -659,6 +724,7 @@ void hpc_sum_stats(struct hpc_stats *sum)
 	for_each_possible_cpu(cpu) {
 		s = &per_cpu_ptr(&hpc_cpus, cpu)->stats;
 		sum->slices += READ_ONCE(s->slices);
+		sum->polled += READ_ONCE(s->polled);
 		sum->stretched += READ_ONCE(s->stretched);
 		sum->switches += READ_ONCE(s->switches);
 		sum->pieces += READ_ONCE(s->pieces);

@@ -50,13 +50,14 @@ enum hpc_mode { HPC_ALL, HPC_USER, HPC_KERNEL };
  * struct hpc_config - set through sysfs, under hpc_mutex
  * @enabled: it counts. Nothing but @slice_us changes then
  * @slice_us: how long a group has the counters
+ * @polling: returns to user mode end slices
  * @mode: enum hpc_mode
  * @events: what to count
  * @weight: slices of each group in a round
  * @groups: what counts together
  */
 struct hpc_config {
-	bool enabled;
+	bool enabled, polling;
 	unsigned int slice_us;
 	unsigned int mode;
 	struct hpc_events events;
@@ -86,6 +87,7 @@ struct hpc_piece {
 /**
  * struct hpc_stats - since boot
  * @slices: slices that have ended
+ * @polled: that a return to user mode has ended
  * @stretched: that were made longer, as their end takes so long
  * @switches: in which the group changed
  * @pieces: pieces
@@ -95,7 +97,7 @@ struct hpc_piece {
  * @offline: CPUs on which counting failed
  */
 struct hpc_stats {
-	u64 slices, stretched, switches, pieces, lost, nomem, missed, offline;
+	u64 slices, polled, stretched, switches, pieces, lost, nomem, missed, offline;
 };
 
 int hpc_enable(void);

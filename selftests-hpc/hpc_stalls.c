@@ -288,6 +288,21 @@ static void work(unsigned int rounds)
 		x = phase(i % 5, 5000 + i % 7 * 1000, x);
 }
 
+/* The same with a call of the kernel now and then */
+static void work_and_call(unsigned int rounds)
+{
+	volatile uint64_t x = 1;
+	unsigned int i, k;
+
+	for (i = 0; i < rounds; i++)
+		for (k = 0; k < 25 + i % 7 * 5; k++) {
+			x = phase(i % 5, 200, x);
+			syscall(SYS_getppid);
+		}
+}
+
+static void (*program)(unsigned int rounds) = work;
+
 /* A task that waits, then does @work in this cgroup on that CPU */
 static pid_t task_that(void (*work)(unsigned int rounds), const char *cg, int cpu,
 		       unsigned int rounds, int *tell)
@@ -317,7 +332,7 @@ static pid_t task_that(void (*work)(unsigned int rounds), const char *cg, int cp
 
 static pid_t task(const char *cg, int cpu, unsigned int rounds, int *tell)
 {
-	return task_that(work, cg, cpu, rounds, tell);
+	return task_that(program, cg, cpu, rounds, tell);
 }
 
 static bool does(void (*work)(unsigned int rounds), const char *cg, int cpu, unsigned int rounds)
@@ -332,7 +347,7 @@ static bool does(void (*work)(unsigned int rounds), const char *cg, int cpu, uns
 
 static bool works(const char *cg, int cpu, unsigned int rounds)
 {
-	return does(work, cg, cpu, rounds);
+	return does(program, cg, cpu, rounds);
 }
 
 /*
@@ -651,7 +666,8 @@ static bool refuses_nonsense(void)
 	good &= refused("events", many, -E2BIG);
 	good &= refused("slice_us", "19", -ERANGE) & refused("slice_us", "100001", -ERANGE) &
 		refused("slice_us", "x", -EINVAL);
-	good &= refused("mode", "none", -EINVAL) & refused("enabled", "x", -EINVAL);
+	good &= refused("mode", "none", -EINVAL) & refused("enabled", "x", -EINVAL) &
+		refused("polling", "x", -EINVAL);
 	good &= refused("weights", "0", -ERANGE) & refused("weights", "65", -ERANGE) &
 		refused("weights", "a", -EINVAL);
 	/* perf knows no such type; then no events at all */
@@ -671,7 +687,7 @@ static bool refuses_changes(void)
 	bool good = begin("all");
 
 	good &= refused("events", "cycles=1:1", -EBUSY) & refused("weights", "2", -EBUSY) &
-		refused("mode", "user", -EBUSY);
+		refused("mode", "user", -EBUSY) & refused("polling", "1", -EBUSY);
 	good &= is("again", put(HPC "enabled", "1"), 0);
 	end();
 	return good;
@@ -713,6 +729,40 @@ static bool breaks_down(void)
 	rmdir(CG);
 	/* in host time a slice sees as much as the host has time for */
 	return good && worst <= (modelled_time() ? 3 : 10);
+}
+
+static long long slices_of_work(void)
+{
+	long long before;
+
+	begin("all");
+	before = number(HPC "stats/slices");
+	works(NULL, 0, ROUNDS / 4);
+	end();
+	return number(HPC "stats/slices") - before;
+}
+
+/*
+ * The way back to user mode ends slices where there are calls of the kernel, and the timer does
+ * where there are none.
+ */
+static bool polls(void)
+{
+	long long without = slices_of_work(), with, slices = number(HPC "stats/slices");
+	long long polled = number(HPC "stats/polled");
+	bool good = is("polled", polled, 0);
+
+	good &= is("polling", put(HPC "polling", "1"), 0);
+	program = work_and_call;
+	good &= breaks_down();
+	program = work;
+	polled = number(HPC "stats/polled");
+	slices = number(HPC "stats/slices") - slices;
+	with = slices_of_work();
+	good &= is("polling", put(HPC "polling", "0"), 0);
+	ksft_print_msg("%lld of %lld slices ended without an interrupt; %lld and %lld without calls\n",
+		       polled, slices, with, without);
+	return good && polled * 10 >= slices * 8 && with * 10 >= without * 9;
 }
 
 /* Thesis, table 2.7. There from -13 to 132 percent in all */
@@ -1213,7 +1263,8 @@ static bool many(void)
 	return n;
 }
 
-static bool figures(void)
+/* Cost and error of @program */
+static void figures_of(const char *what)
 {
 	static const char * const slices[] = { "800", "360", "200" };
 	/* an event elsewhere keeps the clock */
@@ -1222,6 +1273,7 @@ static bool figures(void)
 	double off;
 	size_t i;
 
+	ksft_print_msg("%s\n", what);
 	/* the first time takes longer */
 	takes();
 	off = takes();
@@ -1231,7 +1283,19 @@ static bool figures(void)
 	exact_parts(&truth, ROUNDS);
 	for (i = 0; i < ARRAY_SIZE(slices); i++)
 		error_of(slices[i], &truth);
+}
+
+static bool figures(void)
+{
+	figures_of("the timer ends slices");
 	ksft_print_msg("by source: worst %.1f %%\n", compare_sources());
+	program = work_and_call;
+	figures_of("the timer ends slices, calls of the kernel");
+	put(HPC "polling", "1");
+	figures_of("polling, calls of the kernel");
+	program = work;
+	figures_of("polling");
+	put(HPC "polling", "0");
 	return true;
 }
 
@@ -1242,11 +1306,16 @@ static void run(const char *name, bool (*test)(void))
 
 static void run_all(void)
 {
-	ksft_set_plan(14);
+	ksft_set_plan(15);
 	run("nonsense is refused", refuses_nonsense);
 	run("nothing changes while it counts", refuses_changes);
 	run("as few groups as can be", packs);
 	run("the breakdown is the PMU's", breaks_down);
+	/* in host time slices are as many as the host has time for */
+	if (modelled_time())
+		run("the way back to user mode ends slices", polls);
+	else
+		ksft_test_result_skip("the way back to user mode ends slices (virtual time only)\n");
 	if (modelled_time())
 		run("stalls by source", refines_by_source);
 	else
