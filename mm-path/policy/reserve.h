@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Between replace.c, which chooses victims, and reserve.c, which reclaims them.
- */
+/* What replace.c, replace-models.c, replace-reclaim.c and reserve.c share */
 #ifndef _MM_PATH_RESERVE_H
 #define _MM_PATH_RESERVE_H
 
@@ -174,6 +172,24 @@ struct mmpath_want {
 	unsigned int turns;
 };
 
+/* replace.c */
+extern struct mutex mmpath_replace_mutex;
+bool mmpath_is_kernels(const struct mmpath_replacer *r);
+unsigned long mmpath_evictable(struct mem_cgroup *memcg);
+unsigned long mmpath_push(struct mmpath_replacer *r, int nid, unsigned int fill, bool wait);
+bool mmpath_must_count(const struct mmpath_replacer *r);
+
+/* replace-models.c */
+void mmpath_start_lirs(struct mmpath_replacer *r);
+void mmpath_stop_models(struct mmpath_replacer *r);
+int mmpath_set_mode(struct mmpath_replacer *r, enum mmpath_mode mode);
+struct mmpath_replacer *mmpath_find_replacer(struct mmpath_domain *dom);
+
+/* replace-reclaim.c */
+int mmpath_replacer_publish(struct mmpath_replacer *r);
+void mmpath_replacer_hide(struct mmpath_replacer *r);
+
+/* reserve.c */
 unsigned int mmpath_reserved(const struct mmpath_replacer *r, int nid);
 unsigned long mmpath_reserve_free(struct mmpath_replacer *r, struct mmpath_want *w,
 				  unsigned long nr);
