@@ -35,7 +35,7 @@ static inline long long number(const char *file, const char *before)
 
 struct event {
 	const char *name;
-	bool no_user, no_kernel, inherit;
+	bool no_user, no_kernel, inherit, pinned;
 	uint64_t period;
 	pid_t pid;
 	int cpu, group;
@@ -47,7 +47,7 @@ static inline int open_event(const struct event *e)
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = number(PMU "type", ""), .disabled = e->group < 0,
 		.exclude_user = e->no_user, .exclude_kernel = e->no_kernel,
-		.inherit = e->inherit, .sample_period = e->period,
+		.inherit = e->inherit, .pinned = e->pinned, .sample_period = e->period,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 	char file[256];

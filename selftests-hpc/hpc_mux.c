@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Turns of perf's events (perf_event_mux_interval_us of a PMU): as short as they are said to be,
- * equal, and in random order.
+ * equal, and in random order; or as many as perf_event_mux_weights says.
  *
  * Times are those of perf: how long an event was enabled, and how long of that it had a counter.
  */
@@ -13,6 +13,7 @@
 
 #define US	PMU "perf_event_mux_interval_us"
 #define MS	PMU "perf_event_mux_interval_ms"
+#define WEIGHTS	PMU "perf_event_mux_weights"
 #define MOST	12	/* counters are 6 at most, so they take turns */
 #define TURN	200ULL	/* us */
 
@@ -56,19 +57,21 @@ static __attribute__((noinline, noclone)) void rest(uint64_t rounds)
 	__asm__ __volatile__("1: dec %0\n jnz 1b\n" : "+r" (rounds) : : "cc");
 }
 
-/* Events that all count the same, of this task or of its CPU */
+/* Events of this task or of its CPU; if nothing else is said all count loads. */
 struct set {
+	const char *name[MOST];
 	int fd[MOST];
 	struct count was[MOST], is[MOST];
 };
 
 static bool open_set(struct set *s, bool of_cpu)
 {
-	struct event e = { .name = "loads", .no_kernel = true, .cpu = of_cpu ? 0 : -1,
+	struct event e = { .no_kernel = true, .cpu = of_cpu ? 0 : -1,
 			   .pid = of_cpu ? -1 : 0, .group = -1 };
 	int i;
 
 	for (i = 0; i < MOST; i++) {
+		e.name = s->name[i] ?: "loads";
 		s->fd[i] = open_event(&e);
 		if (s->fd[i] < 0) {
 			ksft_print_msg("event %d: %s\n", i, strerror(-s->fd[i]));
@@ -135,6 +138,35 @@ static bool is_off(void)
 	return !number(US, "");
 }
 
+static bool weights_are(const char *want)
+{
+	char text[256] = "";
+	int fd = open(WEIGHTS, O_RDONLY);
+	bool good = fd >= 0 && read(fd, text, sizeof(text) - 1) >= 0 && !strcmp(text, want);
+
+	close(fd);
+	if (!good)
+		ksft_print_msg("weights are %s", text);
+	return good;
+}
+
+static bool refuses_weights(void)
+{
+	const char *bad[] = { "1", "1:", ":2", "x:2", "1:x", "1:0", "1:65", "1:-1", "1:2:3", "1:2 1:3",
+			      "18446744073709551616:2", "1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1" };
+	bool good = put(WEIGHTS, " 0x10:64\n  2:1 ") && weights_are("0x10:64 0x2:1\n");
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (put(WEIGHTS, bad[i])) {
+			ksft_print_msg("%s was taken\n", bad[i]);
+			good = false;
+		}
+		good &= weights_are("0x10:64 0x2:1\n");
+	}
+	return put(WEIGHTS, " ") && weights_are("\n") && good;
+}
+
 static bool refuses(void)
 {
 	const char *bad[] = { "19", "1000001", "-1", "a", "20a", "4294967296" };
@@ -147,7 +179,7 @@ static bool refuses(void)
 			good = false;
 		}
 	}
-	return put_us(0) && good;
+	return put_us(0) && good && refuses_weights();
 }
 
 /* Who asks for perf's own rotation gets it, also with the interval that it had. */
@@ -193,6 +225,53 @@ static bool task_has_equal_turns(void)
 static bool cpu_has_equal_turns(void)
 {
 	return have_equal_turns(true);
+}
+
+/*
+ * Take the four counters that can count stalls, so that a round has more turns than one event
+ * wants. Loads can have the others.
+ */
+static bool take_counters(int *fd)
+{
+	struct event e = { .name = "stall_d", .no_kernel = true, .pinned = true, .cpu = -1,
+			   .group = -1 };
+	bool good = true;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		fd[i] = open_event(&e);
+		good &= fd[i] >= 0;
+		start(fd[i]);
+	}
+	return good;
+}
+
+/* Thesis 2.4: shares of time */
+static bool have_weights(void)
+{
+	struct set s = { .name = { "cycles", "insns" } };
+	char weights[64];
+	int fd[4], i;
+	double one;
+	bool good;
+
+	snprintf(weights, sizeof(weights), "%lld:4 %lld:2", number(PMU "events/cycles", "event="),
+		 number(PMU "events/insns", "event="));
+	good = put(WEIGHTS, weights) && take_counters(fd) && put_us(TURN) && open_set(&s, false);
+	work(s.fd[0], 100 * TURN * 1000);
+	read_set(&s);
+	work(s.fd[0], 4000 * TURN * 1000);
+	read_set(&s);
+	for (i = 2, one = 0; i < MOST; i++)
+		one += share(&s.is[i]) / (MOST - 2);
+	good &= near("percent of the time", 100 * share(&s.is[0]), 400 * one, 5);
+	good &= near("percent of the time", 100 * share(&s.is[1]), 200 * one, 5);
+	for (i = 2; i < MOST; i++)
+		good &= near("percent of the time", 100 * share(&s.is[i]), 100 * one, 15);
+	close_set(&s);
+	for (i = 0; i < 4; i++)
+		close(fd[i]);
+	return put_us(0) && put(WEIGHTS, " ") && good;
 }
 
 /* One that was disabled for a thousand turns must not have them all at once. */
@@ -264,12 +343,13 @@ int main(int argc, char **argv)
 	if (access(US, W_OK))
 		ksft_exit_skip("no CONFIG_PERF_MUX, or not root\n");
 	run_on(0);
-	ksft_set_plan(7);
+	ksft_set_plan(8);
 	run("off", is_off);
 	run("bad input is refused and changes nothing", refuses);
 	run("an interval of milliseconds ends it", ends);
 	run("events of a task have equal turns", task_has_equal_turns);
 	run("events of a CPU have equal turns", cpu_has_equal_turns);
+	run("weights are shares of time", have_weights);
 	run("an event that was disabled has no more than the others", catches_up_with_nothing);
 	run("the order is not fixed", has_no_order);
 	ksft_finished();
