@@ -20,7 +20,7 @@ static struct boards {
 static void set_up(void *memory)
 {
 	boards = memory;
-	make_barrier(&boards->change, run.workload->threads);
+	make_barrier(&boards->change, run.threads);
 }
 
 /* Do some of the threads share with others than before? Then all wait for each other. */
@@ -28,7 +28,7 @@ static bool groups_change(uint64_t round)
 {
 	unsigned int id;
 
-	for (id = 0; round && id < run.workload->threads; id++)
+	for (id = 0; round && id < run.threads; id++)
 		if (run.workload->group(id, round) != run.workload->group(id, round - 1))
 			return true;
 	return false;
@@ -76,7 +76,7 @@ static bool right(void)
 	for (i = 0; i < MOST; i++)
 		for (k = 0; k < ENTRIES; k++)
 			sum += boards->board[i][k].sum;
-	for (i = 0; i < run.workload->threads; i++)
+	for (i = 0; i < run.threads; i++)
 		want += run.workload->work == mix && i % 2 ? 0 : run.rounds;
 	return sum == want;
 }
@@ -105,12 +105,12 @@ static unsigned int parity(unsigned int id, uint64_t round)
 }
 
 const struct workload board_workloads[] = {
-	{ "board", 4, false, 1500000, sizeof(struct boards), set_up, add_to_board, right,
-	  in_pairs, on_two_chips },
-	{ "many", 8, false, 750000, sizeof(struct boards), set_up, add_to_board, right,
-	  in_pairs, on_two_chips },
+	{ "board", 2, false, 1500000, sizeof(struct boards), set_up, add_to_board, right,
+	  as_chips, on_own_chip },
+	{ "many", 4, false, 750000, sizeof(struct boards), set_up, add_to_board, right,
+	  as_chips, on_own_chip },
 	{ "changing", 4, false, 3000000, sizeof(struct boards), set_up, add_to_board, right,
-	  in_changing_pairs, on_two_chips },
+	  in_changing_pairs, on_own_chip },
 	{ "large", 4, false, 1500000, sizeof(struct boards), set_up, add_to_board, right,
 	  three, NULL },
 	{ "all", 4, false, 1500000, sizeof(struct boards), set_up, add_to_board, right, all, NULL },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A chat server, as VolanoMark loads it (Azimi 2007, 3.4.2): two rooms of four connections, and
+ * A chat server, as VolanoMark loads it (Azimi 2007, 3.4.2): rooms of four connections, and
  * two threads for each connection. One of them hears what its client says, and tells it to all
  * connections of the room, its own included. The other one waits for what it is told. The client
  * goes on talking when it has heard itself, but for the last WINDOW messages.
@@ -10,7 +10,6 @@
  */
 #include "threads.h"
 
-#define ROOMS		2
 #define CONNECTIONS	4	/* of a room */
 #define SLOTS		16
 #define WINDOW		2
@@ -31,7 +30,7 @@ static void set_up(void *memory)
 	struct connection *c;
 
 	rooms = memory;
-	for (c = rooms[0]; c < rooms[ROOMS]; c++) {
+	for (c = rooms[0]; c < rooms[run.chips]; c++) {
 		pthread_mutex_init(&c->lock, NULL);
 		pthread_cond_init(&c->filled, NULL);
 		pthread_cond_init(&c->drained, NULL);
@@ -85,14 +84,14 @@ static void hear(struct connection *c, unsigned int own)
 		pthread_cond_signal(&c->heard_itself);
 }
 
-/* Threads of a room are every second one; of a connection, the one that talks comes first. */
+/* Threads of all rooms take turns; of a connection, the one that talks comes first. */
 static void chat(unsigned int id, uint64_t times)
 {
-	unsigned int own = id / ROOMS / 2;
-	struct connection *room = rooms[id % ROOMS];
+	unsigned int own = id / run.chips / 2;
+	struct connection *room = rooms[id % run.chips];
 	uint64_t left;
 
-	if (id / ROOMS % 2 == 0) {
+	if (id / run.chips % 2 == 0) {
 		talk(room, own, times);
 		return;
 	}
@@ -107,7 +106,7 @@ static bool right(void)
 	struct connection *c;
 	unsigned int i;
 
-	for (c = rooms[0]; c < rooms[ROOMS]; c++)
+	for (c = rooms[0]; c < rooms[run.chips]; c++)
 		for (i = 0; i < CONNECTIONS; i++)
 			if (c->heard[i] != run.rounds)
 				return false;
@@ -115,7 +114,7 @@ static bool right(void)
 }
 
 const struct workload chat_workloads[] = {
-	{ "chat", 2 * ROOMS * CONNECTIONS, false, 5000, ROOMS * sizeof(*rooms), set_up, chat, right,
-	  in_pairs, on_two_chips },
+	{ "chat", 2 * CONNECTIONS, false, 5000, MOST_CHIPS * sizeof(*rooms), set_up, chat, right,
+	  as_chips, on_own_chip },
 	{ }
 };

@@ -12,14 +12,14 @@ static bool read_found(unsigned int *found)
 	char name[4096];
 	FILE *file;
 
-	for (i = 0; i < run.workload->threads; i++)
+	for (i = 0; i < run.threads; i++)
 		found[i] = UINT32_MAX - i;
 	snprintf(name, sizeof(name), "%s/cpu.cluster.tasks", run.found_in);
 	file = fopen(name, "r");
 	if (!file)
 		return false;
 	while (fscanf(file, "%u %u %*[^\n]", &tid, &cluster) == 2)
-		for (i = 0; i < run.workload->threads; i++)
+		for (i = 0; i < run.threads; i++)
 			if (run.shared->tid[i] == (pid_t)tid && cluster)
 				found[i] = cluster;
 	fclose(file);
@@ -52,7 +52,7 @@ void compare(void)
 		perror(run.found_in);
 		exit(2);
 	}
-	for (i = 0; i < run.workload->threads; i++)
+	for (i = 0; i < run.threads; i++)
 		own[i] = run.workload->group(i, run.rounds - 1) ?: MOST + i;
-	printf("rand %.3f\n", rand_index(own, found, run.workload->threads));
+	printf("rand %.3f\n", rand_index(own, found, run.threads));
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two groups of processes, as hackbench has them: two senders, each with a pipe to each of two
+ * Groups of processes, as hackbench has them: two senders, each with a pipe to each of two
  * receivers. What they share is in the kernel.
  */
 #include <unistd.h>
 
 #include "threads.h"
 
-#define GROUPS		2
 #define RECEIVERS	2	/* of a group, and as many senders */
 #define WORDS		23	/* hackbench's messages have 100 bytes */
 
@@ -26,7 +25,7 @@ static void set_up(void *memory)
 	struct inbox *in;
 
 	inboxes = memory;
-	for (in = inboxes[0]; in < inboxes[GROUPS]; in++)
+	for (in = inboxes[0]; in < inboxes[run.chips]; in++)
 		if (pipe(in->fd))
 			run.shared->wrong = true;
 }
@@ -73,11 +72,11 @@ static void receive_packet(struct inbox *in)
 
 static void hack(unsigned int id, uint64_t times)
 {
-	struct inbox *group = inboxes[id % GROUPS];
-	unsigned int own = id / GROUPS / 2, i;
+	struct inbox *group = inboxes[id % run.chips];
+	unsigned int own = id / run.chips / 2, i;
 	uint64_t nr;
 
-	if (id / GROUPS % 2 == 0) {
+	if (id / run.chips % 2 == 0) {
 		for (nr = 0; nr < times; nr++)
 			for (i = 0; i < RECEIVERS; i++)
 				send_packet(group[i].fd[1], own, nr);
@@ -92,7 +91,7 @@ static bool right(void)
 	struct inbox *in;
 	unsigned int i;
 
-	for (in = inboxes[0]; in < inboxes[GROUPS]; in++)
+	for (in = inboxes[0]; in < inboxes[run.chips]; in++)
 		for (i = 0; i < RECEIVERS; i++)
 			if (in->received[i] != run.rounds)
 				return false;
@@ -100,7 +99,7 @@ static bool right(void)
 }
 
 const struct workload hack_workloads[] = {
-	{ "hack", 4 * RECEIVERS, true, 40000, GROUPS * sizeof(*inboxes), set_up, hack, right, in_pairs,
-	  on_two_chips },
+	{ "hack", 2 * RECEIVERS, true, 40000, MOST_CHIPS * sizeof(*inboxes), set_up, hack, right,
+	  as_chips, on_own_chip },
 	{ }
 };

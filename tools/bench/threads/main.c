@@ -19,6 +19,9 @@
  * chat		16 threads; 8 each serve the connections of a room, and sleep while there is nothing
  * hack		8 processes; two each send to two others by pipes, so they share in the kernel
  *
+ * That is so on two chips. With --chips N board, many, ring, warehouse, chat and hack have N groups
+ * in place of two, as large as before, and as many rounds in all.
+ *
  * At the end nothing that was added, asked or sent must be missing. Thread i begins on CPU i,
  * modulo what there is, and is free to go anywhere. So those that share begin on different chips.
  * --by-hand pins them to chips as the best placement does. --one-chip pins each process to a chip.
@@ -72,7 +75,7 @@ static void report(void)
 	uint64_t first = UINT64_MAX, last = 0, sum = 0;
 	unsigned int i;
 
-	for (i = 0; i < run.workload->threads; i++) {
+	for (i = 0; i < run.threads; i++) {
 		if (run.shared->began[i] < first)
 			first = run.shared->began[i];
 		sum += run.shared->us[i];
@@ -80,7 +83,7 @@ static void report(void)
 			last = run.shared->us[i];
 	}
 	printf("began_us %" PRIu64 "\nus %" PRIu64 "\nmean_us %" PRIu64 "\n%s\n", first, last,
-	       sum / run.workload->threads, right() ? "right" : "WRONG");
+	       sum / run.threads, right() ? "right" : "WRONG");
 }
 
 /* Threads and processes */
@@ -139,7 +142,7 @@ static void begin_one(unsigned long id, pthread_t *thread)
 
 static void run_all(void)
 {
-	unsigned int i, threads = run.workload->threads;
+	unsigned int i, threads = run.threads;
 	pthread_t thread[MOST];
 
 	make_barrier(&run.shared->begin, threads);
@@ -210,7 +213,7 @@ static void options(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
 		switch (c) {
 		case 'r': run.rounds = number(optarg, 1UL << 40); break;
-		case 'c': run.chips = number(optarg, 64); break;
+		case 'c': run.chips = number(optarg, MOST_CHIPS); break;
 		case 'h': run.by_hand = true; break;
 		case 'o': run.one_chip = true; break;
 		case 'a': run.apart = true; break;
@@ -221,7 +224,11 @@ static void options(int argc, char **argv)
 		}
 	}
 	run.workload = find(argv[optind]);
-	run.rounds = run.rounds ?: run.workload->rounds;
+	run.threads = run.workload->threads;
+	if (run.workload->group == as_chips)
+		run.threads *= run.chips;
+	/* in all as many as on two chips */
+	run.rounds = run.rounds ?: run.workload->rounds * 2 / run.chips;
 }
 
 int main(int argc, char **argv)

@@ -39,20 +39,21 @@ void settle(unsigned int id, uint64_t round)
 	if (run.by_hand && w->chip)
 		pin_to_chip(w->chip(id, round));
 	else if (run.one_chip)
-		pin_to_chip(w->processes ? id * run.chips / w->threads : 0);
+		pin_to_chip(w->processes ? id * run.chips / run.threads : 0);
 	else if (run.apart)
 		pin(id, 1);
 	else
 		pin(0, nr_cpus());
 }
 
-unsigned int in_pairs(unsigned int id, uint64_t round)
+/* As many groups as chips. Who begin on one chip are of different groups. */
+unsigned int as_chips(unsigned int id, uint64_t round)
 {
 	(void)round;
-	return 1 + id % 2;
+	return 1 + id % run.chips;
 }
 
-unsigned int on_two_chips(unsigned int id, uint64_t round)
+unsigned int on_own_chip(unsigned int id, uint64_t round)
 {
 	return run.workload->group(id, round) - 1;
 }

@@ -45,9 +45,9 @@ static void receive_all(struct ring *r, uint64_t times)
 
 static void use_ring(unsigned int id, uint64_t times)
 {
-	struct ring *r = &rings[id % 2];
+	struct ring *r = &rings[id % run.chips];
 
-	if (id < 2)
+	if (id < run.chips)
 		send_all(r, times);
 	else
 		receive_all(r, times);
@@ -55,11 +55,16 @@ static void use_ring(unsigned int id, uint64_t times)
 
 static bool right(void)
 {
-	return rings[0].tail == run.rounds && rings[1].tail == run.rounds;
+	unsigned int i;
+
+	for (i = 0; i < run.chips; i++)
+		if (rings[i].tail != run.rounds)
+			return false;
+	return true;
 }
 
 const struct workload ring_workloads[] = {
-	{ "ring", 4, true, 1500000, 2 * sizeof(struct ring), set_up, use_ring, right, in_pairs,
-	  on_two_chips },
+	{ "ring", 2, true, 1500000, MOST_CHIPS * sizeof(struct ring), set_up, use_ring, right,
+	  as_chips, on_own_chip },
 	{ }
 };

@@ -34,11 +34,11 @@ static void ask(unsigned int id, uint64_t times)
 
 static void answer(uint64_t times)
 {
-	uint64_t answered[MOST] = { }, nr, left = times * (run.workload->threads - 1);
+	uint64_t answered[MOST] = { }, nr, left = times * (run.threads - 1);
 	unsigned int id, tries = 0;
 
 	while (left) {
-		for (id = 1; id < run.workload->threads; id++) {
+		for (id = 1; id < run.threads; id++) {
 			nr = __atomic_load_n(&calls->asked[id].nr, __ATOMIC_ACQUIRE);
 			if (nr == answered[id])
 				continue;
@@ -65,7 +65,7 @@ static bool right(void)
 {
 	unsigned int id;
 
-	for (id = 1; id < run.workload->threads; id++)
+	for (id = 1; id < run.threads; id++)
 		if (calls->answered[id].nr != run.rounds)
 			return false;
 	return true;

@@ -15,7 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define MOST	16
+#define MOST	64	/* threads */
+#define MOST_CHIPS	8
 #define CHUNK	(64 << 10)
 #define LARGE	(768 << 10)
 #define LINE	64
@@ -23,9 +24,9 @@
 /**
  * struct workload - what threads do
  * @name: of it
- * @threads: number of them
+ * @threads: number of them; of each group, if there are as many as chips
  * @processes: each is a process
- * @rounds: unless something else is said
+ * @rounds: on two chips, unless something else is said
  * @bytes: memory that all of them share, threads or processes
  * @set_up: is given that memory, which is 0, before they begin
  * @work: what thread id does
@@ -63,6 +64,7 @@ struct shared {
  * @workload: what is run
  * @rounds: how long
  * @chips: number of them
+ * @threads: number of them
  * @by_hand: pin threads to the chips that the workload names
  * @one_chip: pin each process to a chip
  * @apart: pin each thread to where it begins
@@ -74,7 +76,7 @@ struct shared {
 struct run {
 	const struct workload *workload;
 	uint64_t rounds;
-	unsigned int chips;
+	unsigned int chips, threads;
 	bool by_hand, one_chip, apart, marks;
 	const char *found_in, *then;
 	struct shared *shared;
@@ -87,8 +89,8 @@ void make_barrier(pthread_barrier_t *barrier, unsigned int nr);
 /* place.c */
 void pin(unsigned int first, unsigned int nr);
 void settle(unsigned int id, uint64_t round);
-unsigned int in_pairs(unsigned int id, uint64_t round);
-unsigned int on_two_chips(unsigned int id, uint64_t round);
+unsigned int as_chips(unsigned int id, uint64_t round);
+unsigned int on_own_chip(unsigned int id, uint64_t round);
 unsigned int all(unsigned int id, uint64_t round);
 unsigned int nobody(unsigned int id, uint64_t round);
 

@@ -12,9 +12,8 @@
  */
 #include "threads.h"
 
-#define WAREHOUSES	2
 #define DISTRICTS	16
-#define CLERKS		4
+#define CLERKS		2	/* of a warehouse */
 #define ORDERS		4096	/* of a clerk */
 #define ITEMS		3
 
@@ -37,8 +36,8 @@ struct clerk {
 };
 
 static struct warehouses {
-	struct district district[WAREHOUSES][DISTRICTS];
-	struct clerk clerk[CLERKS];
+	struct district district[MOST_CHIPS][DISTRICTS];
+	struct clerk clerk[MOST_CHIPS * CLERKS];
 } *all_of_them;
 
 static void set_up(void *memory)
@@ -46,7 +45,7 @@ static void set_up(void *memory)
 	unsigned int i, k;
 
 	all_of_them = memory;
-	for (i = 0; i < WAREHOUSES; i++)
+	for (i = 0; i < run.chips; i++)
 		for (k = 0; k < DISTRICTS; k++)
 			pthread_mutex_init(&all_of_them->district[i][k].lock, NULL);
 }
@@ -63,7 +62,7 @@ static uint64_t key_of(unsigned int id, uint64_t nr)
 
 static struct district *district_of(unsigned int id, uint64_t key)
 {
-	return &all_of_them->district[id % WAREHOUSES][key % DISTRICTS];
+	return &all_of_them->district[id % run.chips][key % DISTRICTS];
 }
 
 static struct clerk *clerk_of(unsigned int id)
@@ -149,7 +148,7 @@ static uint64_t some_key(unsigned int id, bool everybody)
 
 	/* low bits of random numbers repeat too soon */
 	if (everybody && next_random() / 4096 % 2)
-		id = (id + WAREHOUSES) % CLERKS;
+		id = (id + run.chips) % run.threads;
 	return key_of(id, nr);
 }
 
@@ -226,14 +225,14 @@ static bool is_paid(void)
 	unsigned int i, k;
 	struct district *d;
 
-	for (i = 0; i < WAREHOUSES; i++)
+	for (i = 0; i < run.chips; i++)
 		for (k = 0; k < DISTRICTS; k++) {
 			d = &all_of_them->district[i][k];
 			if (d->paid != d->paid_delivered + paid_below(d->orders, &nr))
 				return false;
 			paid += d->paid;
 		}
-	for (i = 0; i < CLERKS; i++) {
+	for (i = 0; i < run.threads; i++) {
 		paid -= clerk_of(i)->paid;
 		nr -= clerk_of(i)->next - clerk_of(i)->first;
 	}
@@ -245,7 +244,7 @@ static bool right(void)
 	unsigned int id;
 	uint64_t nr, key;
 
-	for (id = 0; id < CLERKS; id++)
+	for (id = 0; id < run.threads; id++)
 		for (nr = clerk_of(id)->first; nr < clerk_of(id)->next; nr++) {
 			key = key_of(id, nr);
 			if (!is_order(*find(district_of(id, key), key)))
@@ -256,6 +255,6 @@ static bool right(void)
 
 const struct workload warehouse_workloads[] = {
 	{ "warehouse", CLERKS, false, 200000, sizeof(struct warehouses), set_up, transact, right,
-	  in_pairs, on_two_chips },
+	  as_chips, on_own_chip },
 	{ }
 };
