@@ -387,7 +387,11 @@ struct tables {
 	u32 *names;
 };
 
-static void group_find(struct taskcluster_group *g, const struct tables *tables)
+/*
+ * Where nothing is found, there may be too many lines to be watched alone. Return whether they are
+ * in other blocks from now on.
+ */
+static bool group_find(struct taskcluster_group *g, const struct tables *tables)
 {
 	struct taskcluster_thread **t = tables->t;
 	struct taskcluster_task *task;
@@ -405,9 +409,12 @@ static void group_find(struct taskcluster_group *g, const struct tables *tables)
 	g->asker->rounds++;
 	g->found = true;
 	trace_taskcluster_round(g->asker->id, g->tgid, nr, clustered, g->samples, g->now);
+	/* pages that follow each other need not do so in memory */
+	return !clustered && taskcluster_filter_fit(&g->filter, g->tgid ? TASKCLUSTER_SHIFT_MOST :
+								TASKCLUSTER_SHIFT_PAGE);
 }
 
-static void group_cluster(struct taskcluster_group *g)
+static bool group_cluster(struct taskcluster_group *g)
 {
 	u32 most = taskcluster_most_nodes(g->nr);
 	struct tables tables = {
@@ -417,9 +424,10 @@ static void group_cluster(struct taskcluster_group *g)
 		.ties = kvcalloc(most * most, sizeof(*tables.ties), GFP_KERNEL),
 		.names = kvcalloc(most, sizeof(*tables.names), GFP_KERNEL),
 	};
+	bool again = false;
 
 	if (tables.t && tables.nodes && tables.links && tables.ties && tables.names)
-		group_find(g, &tables);
+		again = group_find(g, &tables);
 	else
 		this_cpu_inc(taskcluster_stats[TASKCLUSTER_NOMEM]);
 	kvfree(tables.names);
@@ -427,6 +435,7 @@ static void group_cluster(struct taskcluster_group *g)
 	kvfree(tables.links);
 	kvfree(tables.nodes);
 	kvfree(tables.t);
+	return again;
 }
 
 static bool group_is_astray(const struct taskcluster_group *g)
@@ -492,7 +501,7 @@ static u64 group_rate(const struct taskcluster_group *g)
 /* A look at @g, which was sampled. Return whether it needs more samples. */
 static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 {
-	bool tried = g->trial;
+	bool tried = g->trial, again = false;
 
 	g->ticks++;
 	if (g->ticks >= GROUP_TICKS && !g->ran_ns)
@@ -504,12 +513,12 @@ static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 		group_judge(g, period);
 	tried &= !g->trial;
 	if (!g->rest && g->ticks >= GROUP_LOOKS && group_is_ready(g))
-		group_cluster(g);
+		again = group_cluster(g);
 	/* a trial's samples are of a time that is over */
 	else if (!tried && !g->rest && g->ticks < GROUP_TICKS && !group_is_alone(g))
 		return true;
 	group_begin(g);
-	return false;
+	return again;
 }
 
 static bool group_update(struct taskcluster_group *g, unsigned int period, unsigned int parts)

@@ -79,6 +79,15 @@ static void line_show_takers(struct seq_file *m, const struct taskcluster_group 
 	seq_putc(m, '\n');
 }
 
+/* What is in a block of several lines is not known: its words are those of all its lines. */
+static enum taskcluster_kind line_kind(const struct taskcluster_filter *f, u32 entry,
+				       const struct taskcluster_sharing *s)
+{
+	enum taskcluster_kind kind = taskcluster_kind(s, f->locked[entry] > 0);
+
+	return f->shift && kind != TASKCLUSTER_SINGLE ? TASKCLUSTER_UNKNOWN : kind;
+}
+
 static void line_show(struct seq_file *m, const struct taskcluster_group *g, u32 entry)
 {
 	const struct taskcluster_filter *f = g->last;
@@ -90,7 +99,7 @@ static void line_show(struct seq_file *m, const struct taskcluster_group *g, u32
 	by = line_by(g, entry);
 	seq_printf(m, "%d %u 0x%llx %s 0x%llx %d %u", lines_group(g), entry,
 		   by ? f->addr[entry] & ~(u64)(L1_CACHE_BYTES - 1) : 0,
-		   kind_names[taskcluster_kind(&s, f->locked[entry] > 0)],
+		   kind_names[line_kind(f, entry, &s)],
 		   by ? f->code[entry] : 0, by, s.takers);
 	line_show_takers(m, g, entry);
 }

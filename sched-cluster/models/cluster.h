@@ -14,6 +14,8 @@
 
 #define TASKCLUSTER_LINES	256U	/* counters of a shMap */
 #define TASKCLUSTER_WORDS	16U	/* pieces of a line, that are told apart */
+#define TASKCLUSTER_SHIFT_MOST	10U	/* a block has 2^10 lines at most */
+#define TASKCLUSTER_SHIFT_PAGE	6U	/* and a page, 2^6 */
 #define TASKCLUSTER_NOISE	3U	/* a smaller count is no sharing */
 #define TASKCLUSTER_THRESHOLD	30U	/* similarity of threads that share */
 
@@ -34,14 +36,17 @@ struct taskcluster_access {
 };
 
 /**
- * struct taskcluster_filter - the lines that a group of threads is watched on
- * @line: a line and 1, or 0 where the entry is free
+ * struct taskcluster_filter - the lines, or blocks of lines, that a group of threads is watched on
+ * @line: number of a block and 1, or 0 where the entry is free
  * @code: instruction that takes the line most, if one takes it more than all others together, or
  *	else one of those that do
  * @addr: address that @code has used
  * @by: thread that has run @code
  * @votes: by how much @code leads
  * @locked: by how much accesses that lock the line lead; below 0: others lead
+ * @shift: a block has 2^shift lines
+ * @tried: samples that did not find their entry free
+ * @missed: those of them that found it another block's
  */
 struct taskcluster_filter {
 	u64 line[TASKCLUSTER_LINES];
@@ -50,6 +55,7 @@ struct taskcluster_filter {
 	u32 by[TASKCLUSTER_LINES];
 	u8 votes[TASKCLUSTER_LINES];
 	s8 locked[TASKCLUSTER_LINES];
+	u32 shift, tried, missed;
 };
 
 /**
@@ -78,6 +84,7 @@ struct taskcluster_thread {
 
 /* shmap.c */
 void taskcluster_filter_reset(struct taskcluster_filter *f);
+bool taskcluster_filter_fit(struct taskcluster_filter *f, u32 most);
 void taskcluster_shmap_reset(struct taskcluster_thread *t);
 bool taskcluster_shmap_note(struct taskcluster_filter *f, struct taskcluster_thread *t,
 			    const struct taskcluster_access *a);

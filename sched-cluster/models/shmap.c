@@ -10,23 +10,64 @@
  * and two shMaps can be compared entry by entry, without collisions. Lines that are hot come
  * first, and get the entries.
  *
+ * Threads that take thousands of lines alike have few samples on those that got an entry. Then
+ * lines are watched in blocks, so large that the entries are enough for all of them.
+ *
  * To tell a user what is shared, the words of a line are told apart, and the instruction that
  * takes the line most is found by a vote (Boyer and Moore 1981): it needs no table of all.
  */
 #include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 
 #include "cluster.h"
 
+#define FILTER_FEW	8U	/* blocks that could be smaller */
 #define SHMAP_HASH	0x9e3779b97f4a7c15ULL	/* 2^64 by the golden ratio */
 
 /**
  * taskcluster_filter_reset() - begin a round: all entries are free
- * @f: filter of the group
+ * @f: filter of the group, keeps the size of its blocks
  */
 void taskcluster_filter_reset(struct taskcluster_filter *f)
 {
+	u32 shift = f->shift;
+
 	memset(f, 0, sizeof(*f));
+	f->shift = shift;
+}
+
+static u32 filter_used(const struct taskcluster_filter *f)
+{
+	u32 i, used = 0;
+
+	for (i = 0; i < TASKCLUSTER_LINES; i++)
+		used += f->line[i] > 0;
+	return used;
+}
+
+/**
+ * taskcluster_filter_fit() - choose the size of blocks for the next round
+ * @f: filter of the group
+ * @most: the largest @shift
+ *
+ * If most samples find their entry taken by another block, of N blocks some 256 have one, and a
+ * sample finds its own one 256 times in N. So blocks should be as much larger, and 8 times more,
+ * for each is to have several samples of a thread. If there are few blocks, a quarter of their size
+ * is not too small.
+ *
+ * Return: whether it is another size, so that another round may find more
+ */
+bool taskcluster_filter_fit(struct taskcluster_filter *f, u32 most)
+{
+	u32 shift = f->shift, found = (f->tried - f->missed) / 8;
+
+	if (f->missed > f->tried / 2)
+		for (; f->shift < most && found < f->tried; f->shift++)
+			found = found * 2 ?: 1;
+	else if (filter_used(f) <= FILTER_FEW)
+		f->shift -= min(f->shift, 2U);
+	return f->shift != shift;
 }
 
 /**
@@ -70,17 +111,22 @@ static void shmap_vote(struct taskcluster_filter *f, u32 i, const struct taskclu
  *
  * Azimi 2007, figure 3.3.
  *
- * Return: false if another line has the entry, and nothing was counted
+ * Return: false if another block has the entry, and nothing was counted
  */
 bool taskcluster_shmap_note(struct taskcluster_filter *f, struct taskcluster_thread *t,
 			    const struct taskcluster_access *a)
 {
-	u32 i = shmap_entry(a->line);
+	u64 block = a->line >> f->shift;
+	u32 i = shmap_entry(block);
 
 	if (!f->line[i])
-		f->line[i] = a->line + 1;
-	if (f->line[i] != a->line + 1)
+		f->line[i] = block + 1;
+	else
+		f->tried++;
+	if (f->line[i] != block + 1) {
+		f->missed++;
 		return false;
+	}
 	if (t->map.count[i] < U8_MAX)
 		t->map.count[i]++;
 	t->map.words[i] |= 1U << a->word;

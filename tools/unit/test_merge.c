@@ -181,6 +181,62 @@ static void test_many(void **state)
 	(void)state;
 }
 
+/* Each of two pairs takes thousands of lines alike, which are next to each other. */
+static void take_tables(struct fixture *f)
+{
+	u32 i, thread;
+
+	taskcluster_filter_reset(&f->filter);
+	for (thread = 0; thread < 4; thread++)
+		taskcluster_shmap_reset(&f->thread[thread]);
+	for (i = 0; i < 4 * 120; i++)
+		take(f, i % 4, (i % 2) * 5000 + random() % 5000, 1);
+}
+
+/* Of so many lines hardly one is seen twice. In blocks they are few enough. */
+static void test_blocks(void **state)
+{
+	struct fixture *f;
+	u32 seed;
+
+	for (seed = 1; seed <= 20; seed++) {
+		f = start(4);
+		srandom(seed);
+		take_tables(f);
+		merge(f, 4);
+		assert_false(together(f, 0, 2));
+		assert_true(taskcluster_filter_fit(&f->filter, TASKCLUSTER_SHIFT_MOST));
+		take_tables(f);
+		merge(f, 4);
+		assert_true(together(f, 0, 2) && together(f, 1, 3));
+		assert_false(together(f, 0, 1));
+		/* that is the right size */
+		assert_false(taskcluster_filter_fit(&f->filter, TASKCLUSTER_SHIFT_MOST));
+	}
+	(void)state;
+}
+
+/* Blocks become as small again as the lines are few, and never larger than is said. */
+static void test_blocks_fit(void **state)
+{
+	struct fixture *f = start(1);
+	u32 i;
+
+	for (i = 0; i < 100000; i++)
+		take(f, 0, i * 1000, 1);
+	assert_true(taskcluster_filter_fit(&f->filter, TASKCLUSTER_SHIFT_PAGE));
+	assert_same(f->filter.shift, TASKCLUSTER_SHIFT_PAGE);
+	assert_false(taskcluster_filter_fit(&f->filter, TASKCLUSTER_SHIFT_PAGE));
+	for (i = 6; i; i -= 2) {
+		taskcluster_filter_reset(&f->filter);
+		take(f, 0, 1, 100);
+		assert_true(taskcluster_filter_fit(&f->filter, TASKCLUSTER_SHIFT_PAGE));
+		assert_same(f->filter.shift, i - 2);
+	}
+	assert_false(taskcluster_filter_fit(&f->filter, TASKCLUSTER_SHIFT_PAGE));
+	(void)state;
+}
+
 /* The largest numbers that there can be: UBSan and a trap in mul_u64_u64_div_u64() look on. */
 static void test_saturated(void **state)
 {
@@ -212,6 +268,8 @@ int main(void)
 		cmocka_unit_test(test_everybody),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_blocks_fit),
 		cmocka_unit_test(test_saturated),
 	};
 
