@@ -513,17 +513,37 @@ static void task_moved(struct taskcluster_task *t, int from, int to)
 	asker_moved(t->group->asker, t->pid, from, to);
 }
 
-static bool task_swap(struct taskcluster_task *a, struct taskcluster_task *b)
+/*
+ * Let @a change places with @b, which is on its home. @b is at home then, or if @any may also be
+ * somewhere else where it does not belong, and has not had its turn.
+ */
+static bool task_swap(struct taskcluster_task *a, struct taskcluster_task *b, bool any)
 {
 	int cpu_a = task_cpu(a->task), cpu_b = task_cpu(b->task);
+	bool both = cpus_share_cache(cpu_a, b->home);
 
-	if (!cpus_share_cache(cpu_a, b->home) || !cpus_share_cache(cpu_b, a->home))
+	if (!cpus_share_cache(cpu_b, a->home) || (!both && !any))
 		return false;
 	if (migrate_swap(a->task, b->task, cpu_b, cpu_a))
 		return false;
 	task_moved(a, cpu_a, cpu_b);
-	task_moved(b, cpu_b, cpu_a);
+	if (both)
+		task_moved(b, cpu_b, cpu_a);
+	else
+		asker_moved(b->group->asker, b->pid, cpu_b, cpu_a);
 	return true;
+}
+
+/* Let @t[0] change places with one of the threads behind it that are not at home, either. */
+static bool task_swap_one(struct taskcluster_task **t, u32 nr, bool any)
+{
+	u32 k;
+
+	for (k = 1; k < nr; k++)
+		if (taskcluster_is_astray(t[0]) && taskcluster_is_astray(t[k]) &&
+		    task_swap(t[0], t[k], any))
+			return true;
+	return false;
 }
 
 /* May @p, which is on the home of @t, go to @cpu instead? Its cgroup must be that of @t. */
@@ -607,26 +627,25 @@ static void task_move(struct taskcluster_task *t)
 		task_moved(t, from, cpu);
 }
 
-/* Swap those that want to go where the other one is, and move the others alone. */
+/*
+ * Swap those that want to go where the other one is. On more than two chips they may want to go
+ * round in a circle; then each swap brings one home. Move the others alone.
+ */
 static void places_move(void)
 {
 	struct taskcluster_task **t = places.tasks;
 	ktime_t now = ktime_get();
-	u32 i, k, nr = 0;
+	u32 i, nr = 0;
 
 	for (i = 0; i < places.nr && nr < PLACE_MOVES; i++)
 		if (taskcluster_is_astray(t[i]) && t[i]->next_move <= now) {
 			swap(t[nr], t[i]);
 			nr++;
 		}
-	for (i = 0; i < nr; i++) {
-		for (k = i + 1; k < nr; k++)
-			if (taskcluster_is_astray(t[i]) && taskcluster_is_astray(t[k]) &&
-			    task_swap(t[i], t[k]))
-				break;
-		if (k == nr && taskcluster_is_astray(t[i]))
+	for (i = 0; i < nr; i++)
+		if (!task_swap_one(t + i, nr - i, false) &&
+		    !task_swap_one(t + i, nr - i, true) && taskcluster_is_astray(t[i]))
 			task_move(t[i]);
-	}
 }
 
 /* The number of chips, of CPUs that are online and not isolated. */

@@ -7,7 +7,8 @@
  * all load by a bound. A cluster that is larger than any chip has room for is split evenly. One
  * that finds no room is handed out thread by thread.
  *
- * What is settled stays: a cluster keeps the chip that most of it is on while there is room.
+ * What is settled stays: a cluster keeps the chip that most of it is on while there is room, or
+ * else goes to another one that a part of it is on, so that fewer threads move.
  */
 #include <linux/minmax.h>
 #include <linux/sort.h>
@@ -61,8 +62,11 @@ static int part_order(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* The chip that most load of a part is on. Its members are in the order of their chips. */
-static s32 part_chip(const struct taskcluster_member *m, u32 nr)
+/*
+ * The chip that most load of a part is on; of those with room for it, if @p is not NULL. Its
+ * members are in the order of their chips.
+ */
+static s32 part_chip(const struct place *p, const struct taskcluster_member *m, u32 nr, u64 all)
 {
 	u64 load = 0, most = 0;
 	s32 chip = -1;
@@ -70,7 +74,8 @@ static s32 part_chip(const struct taskcluster_member *m, u32 nr)
 
 	for (i = 0; i < nr; i++) {
 		load = i && m[i].chip == m[i - 1].chip ? load + m[i].load : m[i].load;
-		if (m[i].chip >= 0 && load > most) {
+		if (m[i].chip >= 0 && load > most &&
+		    (!p || place_has_room(p, &p->chips[m[i].chip], all))) {
 			most = load;
 			chip = m[i].chip;
 		}
@@ -110,7 +115,8 @@ static u32 place_parts(const struct place *p, const struct taskcluster_member *m
 		parts[i].first = first + (u64)nr * i / n;
 		parts[i].nr = first + end - parts[i].first;
 		parts[i].load = members_load(m + parts[i].first, parts[i].nr);
-		parts[i].chip = part_chip(m + parts[i].first, parts[i].nr);
+		parts[i].chip = part_chip(NULL, m + parts[i].first, parts[i].nr,
+					  parts[i].load);
 	}
 	return n;
 }
@@ -180,6 +186,13 @@ void taskcluster_place(struct taskcluster_chip *chips, u32 nr_chips,
 			place_put(&p, m + part->first, part->nr, part->chip);
 		else
 			part->chip = -1;
+	}
+	for (part = parts; part < parts + n; part++) {
+		if (part->chip >= 0)
+			continue;
+		part->chip = part_chip(&p, m + part->first, part->nr, part->load);
+		if (part->chip >= 0)
+			place_put(&p, m + part->first, part->nr, part->chip);
 	}
 	for (part = parts; part < parts + n; part++)
 		if (part->chip < 0)

@@ -438,6 +438,19 @@ static void test_place_settled(void **state)
 	/* one thread that strayed comes back */
 	place(&p, 2, 4, "1b 1b 1a 2a 2a");
 	assert_chips(&p, "bbbaa");
+	/* a half is no reason to send others away */
+	place(&p, 3, 2, "1a 1b 2a 2b 3b 3b");
+	assert_chips(&p, "aaccbb");
+	(void)state;
+}
+
+/* Where one half cannot stay, the other one does. */
+static void test_place_second(void **state)
+{
+	struct places p;
+
+	place(&p, 4, 2, "1a 2a 3b 4b 1c 2d 3d 4c");
+	assert_chips(&p, "adbcadbc");
 	(void)state;
 }
 
@@ -539,6 +552,7 @@ int main(void)
 		cmocka_unit_test(test_names_most),
 		cmocka_unit_test(test_place_spread),
 		cmocka_unit_test(test_place_settled),
+		cmocka_unit_test(test_place_second),
 		cmocka_unit_test(test_place_largest_first),
 		cmocka_unit_test(test_place_uses_capacity),
 		cmocka_unit_test(test_place_no_cluster),
