@@ -165,12 +165,13 @@ static bool chip_was_full(const struct task_struct *p, int home, const struct cp
 
 /*
  * How much speaks against @cpu: least an idle one of an idle core, then any idle one. Where none is
- * idle a task stays where it was, as everywhere in the scheduler: queues change all the time.
+ * idle a task stays where it was, for queues change all the time; unless it would wait for two more
+ * there, for then another CPU is idle before it has run.
  */
 static unsigned int cpu_pick_cost(int cpu, int prev)
 {
 	if (!cpu_is_free(cpu))
-		return cpu == prev ? 2 : 2 + cpu_running(cpu_rq(cpu));
+		return 2 + cpu_running(cpu_rq(cpu)) - (cpu == prev);
 	return core_is_free(cpu) ? 0 : 1;
 }
 
