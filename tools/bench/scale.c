@@ -23,6 +23,10 @@
  *	scale fault MEGABYTES	CPU time of the longest touch, of all pages of so much; every
  *				page is logged, for LIRS
  *
+ *	scale storm THREADS	faults on so many CPUs at once: each thread touches STORM pages of
+ *				its own, ROUNDS times; every touch is logged. Prints
+ *				microseconds for each touch, and the CPU time of the longest
+ *
  * These print microseconds untracked and tracked ("exit" and "reclaim": tracked alone, and
  * beside others), and the ratio of the two. To be run in the lab: it makes cgroups, and
  * changes settings.
@@ -32,6 +36,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -53,6 +58,8 @@
 #define LIVES	200
 #define FORKS	3
 #define STACK	(64UL << 10)
+#define STORM	512
+#define ROUNDS	2
 
 static volatile bool forking;
 static double longest_fork_us;
@@ -514,6 +521,80 @@ static void faults(size_t megabytes)
 	printf("fault_more_ms %.2f\n", (tracked[0] - untracked[0]) / 1e3);
 }
 
+/* A thread of the storm: it begins with all others. */
+struct toucher {
+	pthread_barrier_t *begin;
+	pthread_t thread;
+	size_t cpu;
+	double longest;
+};
+
+static void *touch_own(void *arg)
+{
+	struct toucher *t = arg;
+	volatile char *p = map(STORM * PAGE, PROT_READ | PROT_WRITE);
+	double began, took;
+	cpu_set_t cpus;
+	size_t i;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(t->cpu, &cpus);
+	if (pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus))
+		fail("pthread_setaffinity_np");
+	madvise((void *)p, STORM * PAGE, MADV_NOHUGEPAGE);
+	pthread_barrier_wait(t->begin);
+	began = cpu_us(CLOCK_THREAD_CPUTIME_ID);
+	for (i = 0; i < ROUNDS * STORM; i++) {
+		p[i % STORM * PAGE] = 1;
+		took = cpu_us(CLOCK_THREAD_CPUTIME_ID);
+		if (took - began > t->longest)
+			t->longest = took - began;
+		began = took;
+	}
+	return NULL;
+}
+
+static void touch_at_once(size_t nr, double *us)
+{
+	struct toucher *t = calloc(nr, sizeof(*t));
+	pthread_barrier_t begin;
+	double began;
+	size_t i;
+
+	pthread_barrier_init(&begin, NULL, nr + 1);
+	for (i = 0; i < nr; i++) {
+		t[i].begin = &begin;
+		t[i].cpu = i;
+		if (pthread_create(&t[i].thread, NULL, touch_own, &t[i]))
+			fail("pthread_create");
+	}
+	pthread_barrier_wait(&begin);
+	began = now_us();
+	for (i = 0; i < nr; i++) {
+		pthread_join(t[i].thread, NULL);
+		if (t[i].longest > us[1])
+			us[1] = t[i].longest;
+	}
+	us[0] = (now_us() - began) / (ROUNDS * STORM);
+	free(t);
+}
+
+static void storm(size_t threads)
+{
+	double untracked[2], tracked[2];
+
+	make_cgroups(1);
+	run(0, touch_at_once, threads, untracked);
+	run(0, touch_at_once, threads, untracked);
+	put("0", SYSFS "drivers/emul/overhead_target");
+	put("128", SYSFS "drivers/emul/pab_entries");
+	start_tracking();
+	run(0, touch_at_once, threads, tracked);
+	print_pair("storm", "untracked", "tracked", untracked[0], tracked[0]);
+	print_pair("longest", "untracked", "tracked", untracked[1], tracked[1]);
+	printf("longest_more_ms %.2f\n", (tracked[1] - untracked[1]) / 1e3);
+}
+
 static void compare(const char *what, void (*work)(size_t nr, double *us), size_t nr)
 {
 	double untracked[2], tracked[2];
@@ -559,6 +640,7 @@ static const struct {
 	{ "areas", areas },
 	{ "sparse", sparse },
 	{ "fault", faults },
+	{ "storm", storm },
 };
 
 int main(int argc, char **argv)
@@ -577,6 +659,6 @@ int main(int argc, char **argv)
 		}
 	}
 	fprintf(stderr, "usage: scale idle PROCESSES CGROUPS [MEGABYTES]\n"
-			"       scale exit|reclaim|threads|mappings|areas|sparse|fault NUMBER\n");
+			"       scale exit|reclaim|threads|mappings|areas|sparse|fault|storm NUMBER\n");
 	return 2;
 }
