@@ -82,6 +82,7 @@ static const char * const mmpath_replace_names[NR_MMPATH_REPLACE_COUNTS] = {
 	[MMPATH_REFUSED_BUSY]		= "refused_busy",
 };
 
+/* which domain has a replacer, and in which mode */
 DEFINE_MUTEX(mmpath_replace_mutex);
 const char * const mmpath_mode_names[NR_MMPATH_MODES] = {
 	[MMPATH_MODE_NONE]	= "none",
