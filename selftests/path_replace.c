@@ -1181,18 +1181,23 @@ static void test_grown(void)
 	char *cg = tracked(NULL, "grown", "lru");
 	struct job large = { loop_pages(), 1 };
 	pid_t pid[2] = { fill_reserve(cg) };
-	bool good = path_gt(pid[0], 0);
+	bool good;
 
+	if (pid[0] < 0) {
+		ksft_test_result_skip("the worker has no time to fill the reserve\n");
+		goto out;
+	}
 	ksft_print_msg("%lld pages known, %lld in the reserve\n", stat_of(cg, "replace_known"),
 		       stat_of(cg, "replace_reserve"));
 	pid[1] = path_spawn(cg, hold, &large);
-	good = good && path_true(wait_ready(2));
-	/* once it may be counted again, one reclaim is enough */
+	good = path_true(wait_ready(2));
+	/* once it may be counted again, one reclaim is enough, unless the worker pauses just then */
 	path_sleep_ms(300);
-	good = good && wait_known(cg, loop_pages() * 3 / 4, 1);
+	good = good && wait_known(cg, loop_pages() * 3 / 4, 3);
 	ksft_print_msg("then %lld pages known\n", stat_of(cg, "replace_known"));
-	good &= end_hold(pid[1]) && (pid[0] < 0 || end_hold(pid[0]));
+	good &= end_hold(pid[1]) & end_hold(pid[0]);
 	ksft_test_result(good, "what a policy knows is counted while its reserve is full\n");
+out:
 	path_cg_remove(cg);
 }
 
