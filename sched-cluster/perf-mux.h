@@ -66,7 +66,7 @@ static void perf_mux_move(struct perf_event_groups *groups, struct perf_event *e
 /* To its next turn in the round it is in. Returns false if this was the last one. */
 static bool perf_mux_again(struct perf_event_groups *groups, struct perf_event *event)
 {
-	u64 round = event->group_index & ~(PERF_MUX_PLACES - 1);
+	u64 round = event->group_index >> PERF_MUX_ROUND << PERF_MUX_ROUND;
 	u32 step = perf_mux_step(event), place = event->group_index - round;
 
 	place = (place / step + 1) * step;
@@ -85,13 +85,15 @@ static void perf_mux_to_round(struct perf_event_groups *groups, struct perf_even
 /*
  * The turn of those that have counters is over. If there are none, @first could not have
  * what it needs. Who was not of this round, but of the one that mux_round tells, had a counter
- * that nobody else wanted: then this one is over, too. Called with the locks of the contexts,
- * interrupts off.
+ * that nobody else wanted: then this one is over, too. An event with many turns may be behind
+ * by then, and has those of the round after its own. One that was off for long is behind by more,
+ * and has no more than a round of what it missed. Called with the locks of the contexts, interrupts
+ * off.
  */
 static void perf_mux_end_turn(struct perf_event_pmu_context *pmu_ctx, struct perf_event *first)
 {
 	struct perf_event_groups *groups = &pmu_ctx->ctx->flexible_groups;
-	u64 round = pmu_ctx->mux_round, next = (groups->index >> PERF_MUX_ROUND) + 1;
+	u64 round = pmu_ctx->mux_round, next = (groups->index >> PERF_MUX_ROUND) + 1, own;
 	struct perf_event *event;
 
 	/* the inheritance of events walks the tree */
@@ -100,10 +102,11 @@ static void perf_mux_end_turn(struct perf_event_pmu_context *pmu_ctx, struct per
 	if (list_empty(&pmu_ctx->flexible_active))
 		perf_mux_to_round(groups, first, next);
 	list_for_each_entry(event, &pmu_ctx->flexible_active, active_list) {
-		if (perf_mux_again(groups, event))
+		own = event->group_index >> PERF_MUX_ROUND;
+		if (own + 1 >= round && perf_mux_again(groups, event))
 			continue;
-		if (event->group_index >> PERF_MUX_ROUND < round) {
-			perf_mux_to_round(groups, event, round);
+		if (own < round) {
+			perf_mux_to_round(groups, event, max(own + 1, round - 1));
 		} else {
 			perf_mux_to_round(groups, event, next);
 			pmu_ctx->mux_round = next;
