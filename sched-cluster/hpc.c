@@ -154,21 +154,24 @@ static void hpc_piece_fill(struct hpc_cpu *c, struct hpc_piece *piece, u64 count
 	}
 }
 
-/* What is open goes into the ring. */
+static bool hpc_ring_has_room(const struct hpc_cpu *c)
+{
+	/* pairs with hpc_drain_cpu() */
+	return c->head - smp_load_acquire(&c->tail) < HPC_RING;
+}
+
+/*
+ * What is open goes into the ring, which had room when it was opened. So its css is put in
+ * hpc_drain_cpu() only: under a runqueue's lock nobody may put the last one.
+ */
 static void hpc_piece_close(struct hpc_cpu *c)
 {
 	if (!c->open.css)
 		return;
+	c->ring[c->head % HPC_RING] = c->open;
+	c->stats.pieces++;
 	/* pairs with hpc_drain_cpu() */
-	if (c->head - smp_load_acquire(&c->tail) < HPC_RING) {
-		c->ring[c->head % HPC_RING] = c->open;
-		c->stats.pieces++;
-		/* pairs with hpc_drain_cpu() */
-		smp_store_release(&c->head, c->head + 1);
-	} else {
-		css_put(c->open.css);
-		c->stats.lost++;
-	}
+	smp_store_release(&c->head, c->head + 1);
 	c->open.css = NULL;
 }
 
@@ -177,7 +180,7 @@ static void hpc_piece_open(struct hpc_cpu *c, struct cgroup_subsys_state *css,
 			   const struct hpc_piece *piece)
 {
 	hpc_piece_close(c);
-	if (!css_tryget(css)) {
+	if (!hpc_ring_has_room(c) || !css_tryget(css)) {
 		c->stats.lost++;
 		return;
 	}
