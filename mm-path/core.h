@@ -83,6 +83,7 @@
  * @log_head: place of the next record
  * @log_tail: place of the oldest record that was not drained
  * @log_pages: sampled pages of all records that were not drained
+ * @log_part: pages of the record at @log_tail that are done; under @lock
  * @log_full: records that did not fit since the context was attached
  * @log_full_told: @log_full that the statistics have; under @lock
  * @name: name of the context's own pages, see name.c
@@ -131,6 +132,7 @@ struct mmpath_ctx {
 	unsigned int log_head;
 	unsigned int log_tail;
 	unsigned int log_pages;
+	unsigned int log_part;
 	unsigned int log_full, log_full_told;
 
 	struct mmpath_name *name;

@@ -22,6 +22,8 @@
 
 #include <trace/events/mmpath.h>
 
+#define MMPATH_DRAIN_MOST	128U	/* pages that a fault feeds to the models */
+
 /* The log */
 
 /**
@@ -113,31 +115,42 @@ static void mmpath_record_in_domains(struct mmpath_ctx *ctx, unsigned long recor
 			mmpath_domain_log(ctx->domains[i], ctx, record);
 }
 
-/* A record of a huge page stands for all its pages, of which we sample. */
-static void mmpath_feed_huge(struct mmpath_ctx *ctx, unsigned long record)
+/*
+ * A record of a huge page stands for all its pages, of which we sample. Feed up to @most of them,
+ * from ctx->log_part on, and set that to where to go on. Return how many were fed.
+ */
+static unsigned int mmpath_feed_huge(struct mmpath_ctx *ctx, unsigned long record,
+				     unsigned int most)
 {
-	u64 page, first = record >> PAGE_SHIFT, block;
+	u64 first = record >> PAGE_SHIFT, from = first + ctx->log_part, page, block;
 	u64 last = first + (1UL << mmpath_record_order(record)) - 1;
-	unsigned int shift = ctx->d.shift;
+	unsigned int shift = ctx->d.shift, fed = 0;
 
-	for (block = first >> shift; block <= last >> shift; block++) {
+	for (block = from >> shift; block <= last >> shift && fed < most; block++) {
 		page = mmpath_sample_of_block(block, shift);
-		if (page >= first && page <= last)
-			mmpath_feed_page(ctx, mmpath_regions_find(&ctx->regions, page), page,
-					 mmpath_rank(page), record & MMPATH_RECORD_AGAIN);
+		if (page < from || page > last)
+			continue;
+		mmpath_feed_page(ctx, mmpath_regions_find(&ctx->regions, page), page,
+				 mmpath_rank(page), record & MMPATH_RECORD_AGAIN);
+		fed++;
 	}
+	ctx->log_part = block << shift > last ? 0 : (block << shift) - first;
+	return fed;
 }
 
-static void mmpath_feed(struct mmpath_ctx *ctx, unsigned long record)
+/* Feed up to @most pages of a record. If ctx->log_part is set then, there are more. */
+static unsigned int mmpath_feed(struct mmpath_ctx *ctx, unsigned long record, unsigned int most)
 {
 	u64 page = record >> PAGE_SHIFT, rank = mmpath_rank(page);
 
-	mmpath_record_in_domains(ctx, record);
+	if (!ctx->log_part)
+		mmpath_record_in_domains(ctx, record);
 	if (mmpath_record_order(record))
-		mmpath_feed_huge(ctx, record);
-	else if (mmpath_rank_sampled(rank, ctx->d.shift))
+		return mmpath_feed_huge(ctx, record, most);
+	if (mmpath_rank_sampled(rank, ctx->d.shift))
 		mmpath_feed_page(ctx, mmpath_regions_find(&ctx->regions, page), page, rank,
 				 record & MMPATH_RECORD_AGAIN);
+	return 1;
 }
 
 /* The next records' places in the stacks are loaded side by side. */
@@ -207,11 +220,13 @@ static bool mmpath_has_put_off(const struct mmpath_ctx *ctx)
 /**
  * __mmpath_drain() - bring the models up to date, with ctx->lock held
  * @ctx: of this context
- * @wait: may take long. If not, records stay in the log when the lock of a domain is taken, and
- *	when a large stack has reached its limit; the worker drains them then.
+ * @wait: may take long. If not, records stay in the log when the lock of a domain is taken, after
+ *	MMPATH_DRAIN_MOST pages, and when a large stack has reached its limit; the worker drains
+ *	them then.
  */
 void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 {
+	unsigned int most = wait ? UINT_MAX : MMPATH_DRAIN_MOST, pages, fed = 0;
 	unsigned int head, tail = ctx->log_tail, first = tail;
 	bool put_off;
 
@@ -222,13 +237,16 @@ void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 		return;
 	spin_lock(&ctx->log_lock);
 	head = ctx->log_head;
+	pages = ctx->log_pages;
 	WRITE_ONCE(ctx->log_pages, 0);
 	spin_unlock(&ctx->log_lock);
 	mmpath_set_hurry(ctx, !wait);
-	while (tail != head && !mmpath_has_put_off(ctx)) {
+	while (tail != head && fed < most && !mmpath_has_put_off(ctx)) {
 		if ((head - tail) % MMPATH_PREFETCH == 0)
 			mmpath_look_ahead(ctx, tail, head);
-		mmpath_feed(ctx, ctx->log[tail & (ctx->log_size - 1)]);
+		fed += mmpath_feed(ctx, ctx->log[tail & (ctx->log_size - 1)], most - fed);
+		if (ctx->log_part)
+			break;
 		/* pairs with mmpath_log(): the slot may be written again */
 		smp_store_release(&ctx->log_tail, ++tail);
 		cond_resched();
@@ -238,12 +256,13 @@ void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 	mmpath_unlock_domains(ctx);
 	mmpath_count(&ctx->d, MMPATH_RECORDS, tail - first);
 	trace_mmpath_drain(ctx->id, ctx->pid, tail - first);
-	if (!put_off)
+	if (tail == head)
 		return;
 	spin_lock(&ctx->log_lock);
-	WRITE_ONCE(ctx->log_pages, ctx->log_pages + head - tail);
+	WRITE_ONCE(ctx->log_pages, ctx->log_pages + pages - min(pages, fed));
 	spin_unlock(&ctx->log_lock);
-	mmpath_drain_soon(ctx);
+	if (put_off)
+		mmpath_drain_soon(ctx);
 }
 
 /* One page in 2^shift, at least, is wanted of whatever region. */
@@ -303,7 +322,7 @@ void mmpath_feed_batch(struct mmpath_drv_ctx *d, const unsigned long *records, u
 	for (i = 0; i < nr; i++) {
 		page = records[i] >> PAGE_SHIFT;
 		if (unlikely(mmpath_record_order(records[i]))) {
-			mmpath_feed(ctx, records[i]);
+			mmpath_feed(ctx, records[i], UINT_MAX);
 			continue;
 		}
 		if (page - spot.first >= spot.nr)

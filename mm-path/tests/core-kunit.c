@@ -442,10 +442,37 @@ static void kt_half_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), KT_LOG / 2);
 	mmpath_try_drain(ctx);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), KT_LOG);
-	/* one huge page is work for a whole log */
+	kt_ctx_end(test, ctx, dom);
+}
+
+/* A fault feeds the models no more than 128 pages. One huge page is work for four of them. */
+static void kt_drain_bites(struct kunit *test)
+{
+	struct mmpath_domain *dom;
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	unsigned int i;
+
 	mmpath_log(&ctx->d, mmpath_record(512 << PAGE_SHIFT, 9, false));
+	for (i = 1; i <= 3; i++) {
+		mmpath_try_drain(ctx);
+		KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 128 * i);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), 0);
+	}
+	/* what is behind it waits for the next fault, unless the log is no longer half full */
+	mmpath_log(&ctx->d, kt_page(4096));
 	mmpath_try_drain(ctx);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), KT_LOG + 1);
+	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 512);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), 1);
+	mmpath_try_drain(ctx);
+	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 512);
+	mmpath_log(&ctx->d, mmpath_record(1024 << PAGE_SHIFT, 9, false));
+	mmpath_try_drain(ctx);
+	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 512 + 128);
+	/* a reader drains the rest, and each record was recorded once */
+	mmpath_drain(ctx);
+	KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 512 + 1 + 512);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), 3);
+	KUNIT_EXPECT_EQ(test, kfifo_len(&dom->recorder->fifo), 3);
 	kt_ctx_end(test, ctx, dom);
 }
 
@@ -1554,6 +1581,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_short_of_memory),
 	KUNIT_CASE(kt_drain_order),
 	KUNIT_CASE(kt_half_full),
+	KUNIT_CASE(kt_drain_bites),
 	KUNIT_CASE(kt_put_off),
 	KUNIT_CASE(kt_feed_huge),
 	KUNIT_CASE(kt_domains),
