@@ -60,7 +60,8 @@ static inline pmd_t *mmpath_find_pmd(struct mm_struct *mm, unsigned long addr)
  * reclaim fails rather than to have a program killed.
  */
 #define MMPATH_GFP		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
-#define MMPATH_GFP_NOWAIT	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
+/* also in reclaim, which leaves the last pages to those that free others by them */
+#define MMPATH_GFP_NOWAIT	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 /*
  * With mmpath_mutex held: all forks of tracked programs want that. Reclaim of one cgroup, and
  * being throttled for memory.high, must not take place there. The charge is made, if need be

@@ -20,11 +20,12 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	47
+#define NR_CASES	49
 #define NR_WORTH	11
 #define NR_MACHINE	4
 #define FILE_NAME	"memory.path.replace"
@@ -271,6 +272,15 @@ static char *tracked(const char *parent, const char *name, const char *policy)
 	if (ret)
 		ksft_print_msg("%s: %s\n", policy, strerror(-ret));
 	return cg;
+}
+
+/*
+ * Pages that the policy has pushed out. Those that the disk has written before the kernel looks
+ * again are freed at once. How many these are depends on how slow the kernel is.
+ */
+static long long pushed_out(const char *cg)
+{
+	return stat_of(cg, "replace_written") + stat_of(cg, "replace_freed");
 }
 
 /* memory.stat counts pages that the policy has freed like those freed by the kernel. */
@@ -521,7 +531,7 @@ static char *kind_cg;
 static size_t kind_pages;	/* pages of a kind; the limit is three times as many */
 
 struct kind {
-	const char *name, *counter;
+	const char *name, *counter;	/* NULL: those that were pushed out */
 	char *(*make)(void);
 	bool other;		/* the content is not the program's */
 	unsigned int alone;	/* one page in @alone is counted before there are other pages */
@@ -644,6 +654,11 @@ static pid_t share(char *p, unsigned long s)
 	_exit(sum(p, kind_pages * PAGE) == s ? KSFT_PASS : KSFT_FAIL);
 }
 
+static long long kind_count(const struct kind *kind)
+{
+	return kind->counter ? stat_of(kind_cg, kind->counter) : pushed_out(kind_cg);
+}
+
 /* Touch the pages of the kind first, so that they are the first victims. Then loop over others. */
 static int use_kind(void *arg)
 {
@@ -667,7 +682,7 @@ static int use_kind(void *arg)
 	/* let the worker look at them before the kernel does */
 	path_cg_write(kind_cg, "memory.reclaim", "16K");
 	path_sleep_ms(path_slow() ? 1000 : 100);
-	for (i = 0; i < 100 && stat_of(kind_cg, kind->counter) < alone; i++)
+	for (i = 0; i < 100 && kind_count(kind) < alone; i++)
 		bite(kind_cg, "16K", 1);
 	ret = i < 100 ? loop(&job) : KSFT_FAIL;
 	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
@@ -690,7 +705,7 @@ static struct kind kinds[] = {
 	{ "merged", "replace_refused_shared", make_ksm, true },
 	{ "in the swap cache", "replace_freed", make_cached, true, 8 },
 	/* what swap has of them is old */
-	{ "in the swap cache and dirty", "replace_written", make_cached, false, 8 },
+	{ "in the swap cache and dirty", NULL, make_cached, false, 8 },
 };
 
 /* Run a kind in a cgroup of its own, kind_cg. A debug kernel has time for half of the pages. */
@@ -709,16 +724,17 @@ static int run_kind(struct kind *kind, const char *policy)
 static void test_kind(struct kind *kind)
 {
 	int ret = run_kind(kind, "lru");
-	char *cg = kind_cg;
-	long long n;
+	long long n = kind_count(kind);
 
-	n = stat_of(cg, kind->counter);
+	if (ret != KSFT_PASS)
+		ksft_print_msg("written %lld, freed %lld\n", stat_of(kind_cg, "replace_written"),
+			       stat_of(kind_cg, "replace_freed"));
 	if (ret == KSFT_PASS && n <= 0) {
-		ksft_print_msg("%s is %lld\n", kind->counter, n);
+		ksft_print_msg("%s is %lld\n", kind->counter ?: "what was pushed out", n);
 		ret = KSFT_FAIL;
 	}
 	ksft_test_result_report(ret, "pages that are %s\n", kind->name);
-	path_cg_remove(cg);
+	path_cg_remove(kind_cg);
 }
 
 static void test_kinds(void)
@@ -782,7 +798,7 @@ static void test_stuck(void)
 	long long refused, gone;
 
 	refused = stat_of(cg, "replace_refused_locked");
-	gone = stat_of(cg, "replace_written") + stat_of(cg, "replace_freed");
+	gone = pushed_out(cg);
 	ksft_print_msg("%lld refused, %lld left\n", refused, gone);
 	ksft_test_result(path_eq(ret, 0) && path_gt(gone, 0) &&
 			 path_le(refused, 2 * (long long)kind_pages),
@@ -805,9 +821,7 @@ static void test_programs(void)
 		good &= path_eq(path_wait(pid[i], 60), KSFT_PASS);
 	ksft_print_msg("written %lld, freed %lld\n", stat_of(cg, "replace_written"),
 		       stat_of(cg, "replace_freed"));
-	ksft_test_result(good &&
-			 path_gt(stat_of(cg, "replace_written") + stat_of(cg, "replace_freed"), 0),
-			 "several programs in one cgroup\n");
+	ksft_test_result(good && path_gt(pushed_out(cg), 0), "several programs in one cgroup\n");
 	path_cg_remove(cg);
 }
 
@@ -985,7 +999,7 @@ static void test_errors(void)
 	ret = path_run(cg, loop, &job, 60);
 	ksft_print_msg("written %lld, reused %lld, supplied %lld\n", stat_of(cg, "replace_written"),
 		       stat_of(cg, "replace_reused"), stat_of(cg, "replace_supplied"));
-	ksft_test_result(path_eq(ret, 0) && path_gt(stat_of(cg, "replace_written"), 0),
+	ksft_test_result(path_eq(ret, 0) && path_gt(pushed_out(cg), 0),
 			 "a disk that fails to write\n");
 	path_cg_remove(cg);
 	path_swap_restore();
@@ -1136,15 +1150,15 @@ static long long given(const char *cg)
 }
 
 /*
- * Wait until the worker has counted what the policy knows: reclaim has it count. Few pages leave,
- * however long the worker waits for a CPU.
+ * Wait until the worker has counted what the policy knows: reclaim in @from has it count. Few pages
+ * leave, however long the worker waits for a CPU.
  */
-static bool wait_known(const char *cg, size_t pages, unsigned int bites)
+static bool wait_known(const char *cg, const char *from, size_t pages, unsigned int bites)
 {
 	unsigned long end;
 
 	while (bites--) {
-		path_cg_write(cg, "memory.reclaim", "4K");
+		path_cg_write(from, "memory.reclaim", "4K");
 		end = path_hangs_at(1);
 		while (stat_of(cg, "replace_known") < (long long)pages && path_now_ms() < end)
 			path_sleep_ms(20);
@@ -1175,30 +1189,41 @@ static pid_t fill_reserve(const char *cg)
 	return -1;
 }
 
-/* A full reserve, which has few turns, does not keep the policy from being counted again. */
-static void test_grown(void)
+/*
+ * A full reserve, which has few turns, does not keep the policy from being counted again. Above it,
+ * where there are many other pages, it has no turns at all.
+ */
+static void test_grown(bool above)
 {
-	char *cg = tracked(NULL, "grown", "lru");
-	struct job large = { loop_pages(), 1 };
-	pid_t pid[2] = { fill_reserve(cg) };
+	char *top = path_cg(NULL, "grown"), *cg = tracked(top, "grows", "lru");
+	char *other = path_cg(top, "other");
+	struct job large = { loop_pages(), 1 }, others = { above ? 16384 : 1, 1 };
+	pid_t pid[3] = { fill_reserve(cg) };
 	bool good;
 
 	if (pid[0] < 0) {
 		ksft_test_result_skip("the worker has no time to fill the reserve\n");
 		goto out;
 	}
+	pid[1] = path_spawn(other, hold, &others);
+	good = path_true(wait_ready(2));
+	/* the policy may have a first turn at once */
+	bite(top, "4K", above ? 2 : 0);
 	ksft_print_msg("%lld pages known, %lld in the reserve\n", stat_of(cg, "replace_known"),
 		       stat_of(cg, "replace_reserve"));
-	pid[1] = path_spawn(cg, hold, &large);
-	good = path_true(wait_ready(2));
-	/* once it may be counted again, one reclaim is enough, unless the worker pauses just then */
-	path_sleep_ms(300);
-	good = good && wait_known(cg, loop_pages() * 3 / 4, 3);
+	pid[2] = path_spawn(cg, hold, &large);
+	good = good && path_true(wait_ready(3));
+	/* when it may be counted again, one reclaim is enough, unless the worker pauses then */
+	path_sleep_ms(above ? 2100 : 300);
+	good = good && wait_known(cg, above ? top : cg, loop_pages() * 3 / 4, 3);
 	ksft_print_msg("then %lld pages known\n", stat_of(cg, "replace_known"));
-	good &= end_hold(pid[1]) & end_hold(pid[0]);
-	ksft_test_result(good, "what a policy knows is counted while its reserve is full\n");
+	good &= end_hold(pid[2]) & end_hold(pid[1]) & end_hold(pid[0]);
+	ksft_test_result(good, "what a policy knows is counted %s\n",
+			 above ? "where it has no turns" : "while its reserve is full");
 out:
 	path_cg_remove(cg);
+	path_cg_remove(other);
+	path_cg_remove(top);
 }
 
 /*
@@ -1257,7 +1282,7 @@ static void test_share(void)
 	begin_hold();
 	pid[0] = path_spawn(with, hold_clean, &job[0]);
 	pid[1] = path_spawn(without, hold_clean, &job[1]);
-	good = path_true(wait_ready(2)) && wait_known(with, loop_pages() * 3 / 4, 8);
+	good = path_true(wait_ready(2)) && wait_known(with, with, loop_pages() * 3 / 4, 8);
 	/* has the pages counted */
 	free(path_cg_slurp(top, "memory.stat"));
 	part = given(with);
@@ -1369,6 +1394,99 @@ static bool fill_machine(size_t free_mib, size_t mib, char *cg[2], pid_t pid[2],
 	left->all = vm_event("pgsteal_anon") - left->all;
 	good &= end_hold(pid_hog);
 	return good & end_hold(pid[0]) & end_hold(pid[1]);
+}
+
+/* Nodes */
+
+#define NODE_HUGE	"/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages"
+#define NODE_PAGES	4096L		/* of the programs on each node */
+#define NODE_LEFT	(5 * NODE_PAGES)	/* pages of node 1 that are free */
+
+struct job_on {
+	struct job job;
+	int node;
+};
+
+static int hold_on(void *arg)
+{
+	struct job_on *on = arg;
+	unsigned long mask = 1UL << on->node;
+
+	if (syscall(SYS_set_mempolicy, 2 /* MPOL_BIND */, &mask, sizeof(mask) * 8))
+		return KSFT_FAIL;
+	return hold(&on->job);
+}
+
+/* Anonymous pages of a cgroup on a node */
+static long anon_on(const char *cg, int node)
+{
+	char *text = path_cg_slurp(cg, "memory.numa_stat"), *at, key[16];
+	long bytes;
+
+	snprintf(key, sizeof(key), " N%d=", node);
+	at = text && !strncmp(text, "anon ", 5) ? strstr(text, key) : NULL;
+	bytes = at ? atol(at + strlen(key)) : -1;
+	free(text);
+	return bytes / PAGE;
+}
+
+static long free_on(int node)
+{
+	char file[64], *text, *at;
+	long kib;
+
+	snprintf(file, sizeof(file), "/sys/devices/system/node/node%d/meminfo", node);
+	text = path_slurp(file);
+	at = text ? strstr(text, "MemFree:") : NULL;
+	kib = at ? atol(at + strlen("MemFree:")) : -1;
+	free(text);
+	return kib * 1024 / PAGE;
+}
+
+/*
+ * The oldest pages that a policy knows are on a node with much free memory, and the other node is
+ * full. zram takes what is pushed out at once, so no reserve becomes full and ends that.
+ */
+static void test_nodes(void)
+{
+	struct job_on old = { { NODE_PAGES, 1 }, 0 }, young = { { NODE_PAGES, 1 }, 1 }, more = { { 0, 1 }, 1 };
+	char *cg = tracked(NULL, "nodes", "lru"), *other = path_cg(NULL, "fills");
+	long before, after, full, unused;
+	char nr[32];
+	pid_t pid[3];
+	bool good;
+
+	path_swap_off();
+	/* most of the node is taken by huge pages that nobody uses */
+	snprintf(nr, sizeof(nr), "%ld", (free_on(1) - NODE_LEFT) / (long)HUGE_PAGES);
+	path_write(NODE_HUGE, nr);
+	unused = path_swap_zram(256) ? free_on(1) : 0;
+	if (unused < NODE_LEFT / 2 || unused > 2 * NODE_LEFT) {
+		ksft_test_result_skip("%ld pages free on node 1, or no zram\n", unused);
+		goto out;
+	}
+	begin_hold();
+	pid[0] = path_spawn(cg, hold_on, &old);
+	good = path_true(wait_ready(1));
+	pid[1] = path_spawn(cg, hold_on, &young);
+	good &= path_true(wait_ready(2));
+	bite(cg, "64K", 4);
+	before = anon_on(cg, 0);
+	more.job.pages = free_on(1) + NODE_PAGES;
+	pid[2] = path_spawn(other, hold_on, &more);
+	good &= path_true(wait_ready(3));
+	after = anon_on(cg, 0);
+	full = anon_on(cg, 1);
+	ksft_print_msg("%ld of %ld left, and %ld of the full node\n", before - after, before,
+		       NODE_PAGES - full);
+	good &= end_hold(pid[0]) & end_hold(pid[1]) & end_hold(pid[2]);
+	ksft_test_result(good && path_ge(after, before * 3 / 4) && path_lt(full, NODE_PAGES),
+			 "pages of other nodes than the full one stay\n");
+out:
+	path_write(NODE_HUGE, "0");
+	path_cg_remove(cg);
+	path_cg_remove(other);
+	path_swap_restore();
 }
 
 /* Two programs, in a machine that has just enough memory for them, and then too little. */
@@ -1840,10 +1958,12 @@ static void test_all(void)
 	test_high();
 	test_low();
 	test_below();
-	test_grown();
+	test_grown(false);
+	test_grown(true);
 	test_share();
 	test_pressure();
 	test_machine();
+	test_nodes();
 	test_broken(path_slow() ? 10 : 4);
 	test_storm(path_slow() ? 15 : 6);
 }
@@ -1852,7 +1972,7 @@ int main(int argc, char **argv)
 {
 	static const char * const files[] = {
 		"/proc/sys/vm/page-cluster", PATH_THP, KSM "run", KSM "pages_to_scan",
-		KSM "sleep_millisecs",
+		KSM "sleep_millisecs", NODE_HUGE,
 	};
 	bool worth = argc > 2 && !strcmp(argv[2], "worth");
 	bool machine = argc > 2 && !strcmp(argv[2], "machine");

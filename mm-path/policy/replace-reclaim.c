@@ -207,6 +207,11 @@ static bool mmpath_next_turn(struct mmpath_replacer *r, struct mmpath_want *w, b
 	return turn >= MMPATH_TURNS;
 }
 
+static unsigned int mmpath_turn_bit(void)
+{
+	return hash_32(current->pid, ilog2(BITS_PER_LONG));
+}
+
 /*
  * Is this turn the kernel's? Reclaim calls again with lower priorities until it has enough, and at
  * first scans nothing of a small cgroup. All these calls are one turn, which is remembered by a
@@ -214,11 +219,21 @@ static bool mmpath_next_turn(struct mmpath_replacer *r, struct mmpath_want *w, b
  */
 static bool mmpath_kernels_turn(struct mmpath_replacer *r, struct mmpath_want *w, bool own)
 {
-	unsigned int bit = hash_32(current->pid, ilog2(BITS_PER_LONG));
-
 	if (w->priority == DEF_PRIORITY)
-		assign_bit(bit, &r->left_to, mmpath_next_turn(r, w, own));
-	return test_bit(bit, &r->left_to);
+		assign_bit(mmpath_turn_bit(), &r->left_to, mmpath_next_turn(r, w, own));
+	return test_bit(mmpath_turn_bit(), &r->left_to);
+}
+
+/*
+ * For the limit of a cgroup, reclaim calls for each node, even once it has enough. The policy gives
+ * pages of any node in the first call. In its turn the kernel takes none from the other nodes.
+ */
+static bool mmpath_has_given(struct mem_cgroup *memcg)
+{
+	struct mmpath_replacer *r = memcg ? xa_load(&mmpath_replacers, memcg->css.id) : NULL;
+
+	return r && READ_ONCE(r->known) && !mmpath_is_kernels(r) &&
+	       !test_bit(mmpath_turn_bit(), &r->left_to);
 }
 
 /* Which part of the pages that reclaim looks at does a replacer know? */
@@ -293,10 +308,34 @@ static unsigned long mmpath_get(struct mmpath_replacer *r, struct mmpath_want *w
 	return freed;
 }
 
+/*
+ * May victims be pushed out for @zone? Most of them are in the highest zone of their node, and
+ * would not help a lower one.
+ */
+static bool mmpath_is_highest(const struct zone *zone)
+{
+	const struct zone *end = zone->zone_pgdat->node_zones + MAX_NR_ZONES;
+
+	while (++zone < end)
+		if (managed_zone(zone))
+			return false;
+	return true;
+}
+
 static bool mmpath_is_pausing(struct mmpath_replacer *r, int nid)
 {
 	return time_before(jiffies, READ_ONCE(r->aim.not_before)) ||
 	       time_before(jiffies, READ_ONCE(mmpath_aim(r, nid)->not_before));
+}
+
+/*
+ * In the kernel's turns have the worker count what the policy knows, and fill nothing. A policy that
+ * knows little has hardly ever a turn in an ancestor, and would have no more when it knows more.
+ */
+static void mmpath_count_anew(struct mmpath_replacer *r, bool may_fill)
+{
+	if (may_fill && mmpath_must_count(r, MMPATH_RECOUNT_ABOVE))
+		queue_work(system_unbound_wq, &r->work);
 }
 
 /*
@@ -317,14 +356,19 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mmpath_want *w
 		return 0;
 	/* the limit of a descendant: the policy's oldest pages are most likely in other cgroups */
 	further_below = target != r->memcg && mem_cgroup_is_descendant(target, r->memcg);
-	may_fill = !further_below && !mmpath_is_pausing(r, w->nid);
+	may_fill = !further_below && !mmpath_is_pausing(r, w->nid) &&
+		   (w->memcg || mmpath_is_highest(w->zone));
+	if (w->nid != NUMA_NO_NODE)
+		WRITE_ONCE(r->reserve[w->nid].spare, 0);
 	/* kswapd wants as much as its watermarks are apart, or more than there is */
 	nr = min_t(unsigned long, nr, want);
 	if (mmpath_kernels_turn(r, w, own)) {
 		mmpath_replace_add(r, MMPATH_LEFT, nr);
 		/* until the worker has counted what the policy knows, all turns are the kernel's */
-		if (!own && READ_ONCE(r->known))
+		if (!own && READ_ONCE(r->known)) {
+			mmpath_count_anew(r, may_fill);
 			return 0;
+		}
 	} else {
 		freed = mmpath_get(r, w, may_fill ? min(2 * want, MMPATH_RESERVE) : 0, nr);
 		if (freed < nr)
@@ -332,7 +376,8 @@ static unsigned long mmpath_ask(struct mmpath_replacer *r, struct mmpath_want *w
 	}
 	if (!own)
 		want = min_t(unsigned long, want, nr);
-	if (may_fill && (mmpath_reserved(r, w->nid) < want * 3 / 4 || mmpath_must_count(r))) {
+	if (may_fill && (mmpath_reserved(r, w->nid) < want * 3 / 4 ||
+			 mmpath_must_count(r, MMPATH_RECOUNT))) {
 		WRITE_ONCE(mmpath_aim(r, w->nid)->fill, want);
 		queue_work(system_unbound_wq, &r->work);
 	}
@@ -389,7 +434,8 @@ static unsigned long mmpath_ask_all(struct mmpath_want *w, unsigned long nr, uns
 
 /*
  * Return true if enough pages for now were freed: reclaim that wants more calls again. If any were
- * freed, let a kswapd that had given up run again, as shrink_node() does.
+ * freed of this node, let its kswapd that had given up run again, as shrink_node() does. For the
+ * limit of a cgroup they may be of any node.
  */
 bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, int priority,
 			bool proactive, unsigned long nr, unsigned long *reclaimed,
@@ -401,20 +447,23 @@ bool mmpath_shrink_node(struct zone *zone, struct mem_cgroup *memcg, gfp_t gfp, 
 		.nid = memcg || num_online_nodes() == 1 ? NUMA_NO_NODE : zone_to_nid(zone),
 	};
 	unsigned long wanted = nr - min(nr, *reclaimed), enough, freed = 0;
+	bool given;
 	int idx;
 
 	if ((gfp & (__GFP_IO | __GFP_FS)) != (__GFP_IO | __GFP_FS))
 		return false;
 	enough = min(wanted, SWAP_CLUSTER_MAX);
 	idx = srcu_read_lock(&mmpath_replace_srcu);
-	freed = mmpath_ask_all(&w, wanted, enough);
+	given = !wanted && mmpath_has_given(memcg);
+	if (wanted)
+		freed = mmpath_ask_all(&w, wanted, enough);
 	if (memcg && !priority && w.asked && !freed && !*reclaimed)
 		mmpath_flush_stats(w.asked, memcg);
 	srcu_read_unlock(&mmpath_replace_srcu, idx);
-	if (freed)
+	if (freed && (!memcg || num_online_nodes() == 1))
 		zone->zone_pgdat->kswapd_failures = 0;
 	*reclaimed += freed;
 	*scanned += w.scanned;
 	/* if this is false, shrink_node() looks for all that reclaim wants, on each node */
-	return freed && freed >= enough;
+	return given || (freed && freed >= enough);
 }

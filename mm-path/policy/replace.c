@@ -57,7 +57,6 @@
 #define MMPATH_RESERVE_LEAST	64U
 #define MMPATH_RESERVE_SHARE	32	/* one page in 32 is in the reserve */
 #define MMPATH_KSWAPD_TRIES	20		/* for the domain's lock, 0.1 ms each at most */
-#define MMPATH_RECOUNT		(HZ / 4)	/* what a policy knows is counted as often */
 #define MMPATH_PAUSE		(HZ / 10)	/* when no victim could be taken */
 #define MMPATH_WEIGH		256	/* victims after which auto decides again */
 #define MMPATH_LEAVE_LEAST	(HZ / 2)
@@ -410,13 +409,14 @@ unsigned long mmpath_push(struct mmpath_replacer *r, int nid, unsigned int fill,
 /**
  * mmpath_must_count() - tell whether the worker must count again what the policy knows
  * @r: the replacer
+ * @age: jiffies after which it must
  *
  * Turns follow what the policy knew when it was last counted. The reserve of one that has few turns
  * stays full, so filling it is no occasion to count again when programs have grown.
  */
-bool mmpath_must_count(const struct mmpath_replacer *r)
+bool mmpath_must_count(const struct mmpath_replacer *r, unsigned long age)
 {
-	return time_after_eq(jiffies, READ_ONCE(r->counted) + MMPATH_RECOUNT);
+	return time_after_eq(jiffies, READ_ONCE(r->counted) + age);
 }
 
 static bool mmpath_is_filled(struct mmpath_replacer *r, int nid)
@@ -445,7 +445,7 @@ static void mmpath_refill(struct mmpath_replacer *r)
 	int nid;
 
 	/* the work was queued again while it ran */
-	if (mmpath_all_filled(r) && !mmpath_must_count(r))
+	if (mmpath_all_filled(r) && !mmpath_must_count(r, MMPATH_RECOUNT))
 		return;
 	if (reach == ULONG_MAX) {
 		WRITE_ONCE(r->known, 0);
@@ -509,7 +509,7 @@ static struct mmpath_replacer *mmpath_replacer_create(struct mmpath_domain *dom,
 	for (nid = 0; nid < nr_node_ids; nid++)
 		r->reserve[nid].aim = r->aim;
 	r->left_until = jiffies;
-	r->counted = jiffies - MMPATH_RECOUNT;
+	r->counted = jiffies - MMPATH_RECOUNT_ABOVE;
 	r->leave = MMPATH_LEAVE_LEAST;
 	spin_lock_init(&r->lock);
 	INIT_WORK(&r->work, mmpath_refill_fn);

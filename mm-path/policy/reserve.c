@@ -288,11 +288,14 @@ static unsigned long mmpath_addr(u64 page)
 	return (page & MMPATH_VPN_MASK) << PAGE_SHIFT;
 }
 
-/* If pages of @wanted are needed, have enough pages of @nid been written ahead? */
+/*
+ * If pages of @wanted are needed, have enough pages of @nid been written ahead? Those that a disk
+ * like zram has taken at once are in no reserve.
+ */
 static bool mmpath_is_enough(const struct mmpath_replacer *r, int nid, int wanted)
 {
 	return wanted != NUMA_NO_NODE && nid != wanted &&
-	       mmpath_reserved(r, nid) >= READ_ONCE(r->target);
+	       mmpath_reserved(r, nid) + READ_ONCE(r->reserve[nid].spare) >= READ_ONCE(r->target);
 }
 
 /* Isolate @folio. Returns why not, or NR_MMPATH_REPLACE_COUNTS if it was isolated. */
@@ -477,14 +480,30 @@ static void mmpath_check_batch(struct mmpath_replacer *r, struct mmpath_batch *b
 	mmpath_visit_end(&v);
 }
 
-/* Move folios that are not on @nid to @others. */
-static void mmpath_sort_out(struct list_head *folios, int nid, struct list_head *others)
+/* Reclaim the folios of @nid in @folios. Return the number of pages freed. */
+static unsigned long mmpath_reclaim_node(struct list_head *folios, int nid)
 {
 	struct folio *folio, *next;
+	LIST_HEAD(here);
 
 	list_for_each_entry_safe(folio, next, folios, lru)
-		if (nid != NUMA_NO_NODE && folio_nid(folio) != nid)
-			list_move(&folio->lru, others);
+		if (folio_nid(folio) == nid)
+			list_move(&folio->lru, &here);
+	return reclaim_pages(&here);
+}
+
+/* Reclaim folios of nodes that are not wanted now. */
+static unsigned long mmpath_reclaim_others(struct mmpath_replacer *r, struct list_head *folios)
+{
+	unsigned long freed, all = 0;
+	int nid;
+
+	for (; !list_empty(folios); all += freed) {
+		nid = folio_nid(list_first_entry(folios, struct folio, lru));
+		freed = mmpath_reclaim_node(folios, nid);
+		WRITE_ONCE(r->reserve[nid].spare, READ_ONCE(r->reserve[nid].spare) + freed);
+	}
+	return all;
 }
 
 /**
@@ -503,14 +522,12 @@ unsigned long mmpath_push_out(struct mmpath_replacer *r, struct mmpath_batch *b,
 {
 	unsigned long tried, freed, others_freed;
 	LIST_HEAD(folios);
-	LIST_HEAD(others);
 
 	mmpath_mark_hot(b);
 	mmpath_isolate_batch(r, b, nid, &folios);
 	tried = list_count_nodes(&folios);
-	mmpath_sort_out(&folios, nid, &others);
-	freed = reclaim_pages(&folios);
-	others_freed = reclaim_pages(&others);
+	freed = nid == NUMA_NO_NODE ? reclaim_pages(&folios) : mmpath_reclaim_node(&folios, nid);
+	others_freed = mmpath_reclaim_others(r, &folios);
 	mmpath_count_steal(r->memcg, false, tried, freed + others_freed);
 	b->left += freed;
 	mmpath_check_batch(r, b, nid);

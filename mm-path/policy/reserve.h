@@ -10,6 +10,9 @@
 #define MMPATH_RESERVE		512U	/* a power of two */
 #define MMPATH_BATCH		32U
 #define MMPATH_BATCHES		4U	/* the worker, two of kswapd, and another */
+/* What a policy knows is counted as often; in turns of the kernel there may be a thousand policies. */
+#define MMPATH_RECOUNT		(HZ / 4)
+#define MMPATH_RECOUNT_ABOVE	(2 * HZ)
 
 enum mmpath_replace_count {
 	MMPATH_SUPPLIED,
@@ -66,6 +69,8 @@ struct mmpath_aim {
  * @entry: ring of their swap entries
  * @head: place of the next entry in @entry
  * @tail: place of the oldest entry in @entry
+ * @spare: pages of this node that were freed at once while those of another node were wanted,
+ *	since reclaim of this node has asked last
  * @aim: what reclaim of this node wants
  *
  * Reclaim of the machine needs pages of a certain node. In one reserve for all nodes those of the
@@ -74,6 +79,7 @@ struct mmpath_aim {
 struct mmpath_reserve {
 	swp_entry_t entry[MMPATH_RESERVE];
 	unsigned int head, tail;
+	unsigned int spare;
 	struct mmpath_aim aim;
 };
 
@@ -177,7 +183,7 @@ extern struct mutex mmpath_replace_mutex;
 bool mmpath_is_kernels(const struct mmpath_replacer *r);
 unsigned long mmpath_evictable(struct mem_cgroup *memcg);
 unsigned long mmpath_push(struct mmpath_replacer *r, int nid, unsigned int fill, bool wait);
-bool mmpath_must_count(const struct mmpath_replacer *r);
+bool mmpath_must_count(const struct mmpath_replacer *r, unsigned long age);
 
 /* replace-models.c */
 void mmpath_start_lirs(struct mmpath_replacer *r);
