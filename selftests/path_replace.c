@@ -1438,7 +1438,7 @@ static long free_on(int node)
 	snprintf(file, sizeof(file), "/sys/devices/system/node/node%d/meminfo", node);
 	text = path_slurp(file);
 	at = text ? strstr(text, "MemFree:") : NULL;
-	kib = at ? atol(at + strlen("MemFree:")) : -1;
+	kib = at ? atol(at + strlen("MemFree:")) : 0;
 	free(text);
 	return kib * 1024 / PAGE;
 }
@@ -1458,7 +1458,8 @@ static void test_nodes(void)
 
 	path_swap_off();
 	/* most of the node is taken by huge pages that nobody uses */
-	snprintf(nr, sizeof(nr), "%ld", (free_on(1) - NODE_LEFT) / (long)HUGE_PAGES);
+	unused = free_on(1) - NODE_LEFT;
+	snprintf(nr, sizeof(nr), "%ld", unused > 0 ? unused / (long)HUGE_PAGES : 0);
 	path_write(NODE_HUGE, nr);
 	unused = path_swap_zram(256) ? free_on(1) : 0;
 	if (unused < NODE_LEFT / 2 || unused > 2 * NODE_LEFT) {
