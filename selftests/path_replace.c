@@ -1449,7 +1449,8 @@ static long free_on(int node)
  */
 static void test_nodes(void)
 {
-	struct job_on old = { { NODE_PAGES, 1 }, 0 }, young = { { NODE_PAGES, 1 }, 1 }, more = { { 0, 1 }, 1 };
+	struct job_on old = { { NODE_PAGES, 1 }, 0 }, young = { { NODE_PAGES, 1 }, 1 };
+	struct job_on more = { { 0, 1 }, 1 };
 	char *cg = tracked(NULL, "nodes", "lru"), *other = path_cg(NULL, "fills");
 	long before, after, full, unused;
 	char nr[32];

@@ -329,8 +329,8 @@ static bool mmpath_is_pausing(struct mmpath_replacer *r, int nid)
 }
 
 /*
- * In the kernel's turns have the worker count what the policy knows, and fill nothing. A policy that
- * knows little has hardly ever a turn in an ancestor, and would have no more when it knows more.
+ * In the kernel's turns have the worker count what the policy knows, and fill nothing. A policy
+ * that knows little has hardly ever a turn in an ancestor, and would have none when it knows more.
  */
 static void mmpath_count_anew(struct mmpath_replacer *r, bool may_fill)
 {

@@ -10,7 +10,7 @@
 #define MMPATH_RESERVE		512U	/* a power of two */
 #define MMPATH_BATCH		32U
 #define MMPATH_BATCHES		4U	/* the worker, two of kswapd, and another */
-/* What a policy knows is counted as often; in turns of the kernel there may be a thousand policies. */
+/* What a policy knows is counted as often. In turns of the kernel there may be a thousand. */
 #define MMPATH_RECOUNT		(HZ / 4)
 #define MMPATH_RECOUNT_ABOVE	(2 * HZ)
 
