@@ -23,6 +23,7 @@
 #include <linux/sched/coredump.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/sched/user.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
@@ -45,6 +46,7 @@
  * @node: in hpc_logs
  * @free: ends it, behind a grace period
  * @task: the thread, with a reference
+ * @user: the opener's, with a reference; what is mapped counts as locked by them
  * @head: what is mapped
  * @piece: the first place
  * @pieces: number of places
@@ -60,6 +62,7 @@ struct hpc_log {
 	struct hlist_node node;
 	struct rcu_work free;
 	struct task_struct *task;
+	struct user_struct *user;
 	struct hpc_log_head *head;
 	struct hpc_log_piece *piece;
 	u32 pieces;
@@ -342,10 +345,30 @@ static struct hpc_log *hpc_log_alloc(u32 pieces)
 	return log;
 }
 
+static long hpc_log_pages(const struct hpc_log *log)
+{
+	return hpc_log_size(log->pieces) >> PAGE_SHIFT;
+}
+
 static void hpc_log_free(struct hpc_log *log)
 {
+	if (log->user)
+		atomic_long_sub(hpc_log_pages(log), &log->user->locked_vm);
+	free_uid(log->user);
 	vfree(log->head);
 	kfree(log);
+}
+
+/* It cannot be swapped out, so as with perf's buffers users have no more than they may lock. */
+static int hpc_log_lock(struct hpc_log *log)
+{
+	unsigned long most = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+
+	log->user = get_uid(current_user());
+	if (atomic_long_add_return(hpc_log_pages(log), &log->user->locked_vm) > most &&
+	    !log->capable && !capable(CAP_IPC_LOCK))
+		return -EPERM;
+	return 0;
 }
 
 /* As perf_event_open() has it. At 3, which some distributions know, users may count nothing. */
@@ -428,6 +451,8 @@ static struct hpc_log *hpc_log_watch(const struct hpc_log_watch *watch)
 		return ERR_PTR(-ESRCH);
 	log = hpc_log_alloc(watch->pieces);
 	ret = log ? hpc_log_may_count(log) : -ENOMEM;
+	if (!ret)
+		ret = hpc_log_lock(log);
 	if (!ret)
 		ret = hpc_logs_get(log->capable);
 	if (!ret) {

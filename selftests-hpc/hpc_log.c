@@ -606,8 +606,8 @@ static bool ends_at_exec(void)
 	return good;
 }
 
-/* Logs of some threads, until there are no more. Return: how many there were */
-static int logs_of(const pid_t *pid, int threads, int each)
+/* Logs of some threads, until there are no more for this reason. Return: how many there were */
+static int logs_of(const pid_t *pid, int threads, int each, int why)
 {
 	int nr = 0, fd, ret = 0, i, k;
 
@@ -618,7 +618,7 @@ static int logs_of(const pid_t *pid, int threads, int each)
 			nr += !ret;
 		}
 	}
-	is("error", ret, -EUSERS);
+	is("error", ret, -why);
 	return nr;
 }
 
@@ -636,7 +636,7 @@ static int logs_of_sleepers(void)
 			_exit(1);
 		}
 	}
-	status = logs_of(sleeper, 520, 8);
+	status = logs_of(sleeper, 520, 8, EUSERS);
 	work(10);
 	for (i = 0; i < 520; i++)
 		kill(sleeper[i], SIGKILL);
@@ -647,7 +647,21 @@ static int logs_of_self(void)
 {
 	pid_t self = 0;
 
-	return logs_of(&self, 1, 20);
+	return logs_of(&self, 1, 20, EUSERS);
+}
+
+static int logs_that_may_be_locked(void)
+{
+	pid_t self = 0;
+
+	return logs_of(&self, 1, 20, EPERM);
+}
+
+static bool may_lock(rlim_t pages)
+{
+	struct rlimit limit = { pages * getpagesize(), RLIM_INFINITY };
+
+	return !setrlimit(RLIMIT_MEMLOCK, &limit);
 }
 
 static bool is_bounded(void)
@@ -661,8 +675,13 @@ static bool is_bounded(void)
 	usleep(200000);
 	good &= is("of root", in_child(logs_of_sleepers), 4096 / 64);
 	usleep(500000);
-	good &= is("of a user", as_nobody(logs_of_sleepers), 2048 / 64);
+	good &= may_lock(1 << 20) && is("of a user", as_nobody(logs_of_sleepers), 2048 / 64);
 	usleep(500000);
+	/* the smallest log has three pages */
+	good &= may_lock(17) && is("of a user's memory", as_nobody(logs_that_may_be_locked), 5) &
+		is("of root's", in_child(logs_of_self), 8);
+	usleep(500000);
+	good &= is("once more", as_nobody(logs_that_may_be_locked), 5);
 	chmod(DEV, 0600);
 	good &= is("afterwards", in_child(watch_self), 0);
 	end();

@@ -278,7 +278,8 @@ static void free_handle(struct hpc *h)
  * Estimates come while logical counters are on (pathctl stalls --on), which may be later.
  *
  * Return: a handle for the calling thread, or NULL with errno: ENOENT without CONFIG_HPC, EACCES,
- * ESRCH, EUSERS too many logs on the machine, ENOMEM, EPROTO another version
+ * ESRCH, EUSERS too many logs on the machine, EPERM more memory than RLIMIT_MEMLOCK, ENOMEM, EPROTO
+ * another version
  */
 PUBLIC struct hpc *hpc_open(pid_t tid, unsigned int flags)
 {
