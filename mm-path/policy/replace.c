@@ -213,17 +213,18 @@ static unsigned int mmpath_policy_shift(const struct mmpath_replacer *r)
 static void mmpath_pick(struct mmpath_replacer *r, struct mmpath_batch *b, u64 *lir)
 {
 	unsigned int shift = mmpath_policy_shift(r);
+	struct mmpath_block *block = lir ? &r->lir_block : &r->block;
 
 	b->lirs = lir;
 	for (b->nr = 0; b->nr < MMPATH_BATCH; b->nr++) {
-		if (r->block == r->block_end) {
-			if (!mmpath_victim(r, lir, &r->block))
+		if (block->next == block->end) {
+			if (!mmpath_victim(r, lir, &block->next))
 				break;
-			r->block = r->block >> shift << shift;
-			r->block_end = r->block + (1ULL << shift);
+			block->next = block->next >> shift << shift;
+			block->end = block->next + (1ULL << shift);
 		}
 		b->key[b->nr] = r->key;
-		b->page[b->nr] = r->block++;
+		b->page[b->nr] = block->next++;
 	}
 }
 

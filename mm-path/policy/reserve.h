@@ -83,6 +83,11 @@ struct mmpath_reserve {
 	struct mmpath_aim aim;
 };
 
+/* What is left of a block of pages, of which the policy knows one: see mmpath_pick() */
+struct mmpath_block {
+	u64 next, end;
+};
+
 /**
  * struct mmpath_replacer - replacement in one cgroup
  * @dom: domain of the cgroup; it tells the policies of accesses
@@ -94,9 +99,9 @@ struct mmpath_reserve {
  * @as_lirs: tells @lirs of pages
  * @as_contest: tells @contest of pages, in MMPATH_MODE_AUTO
  * @as_pools: tells @pools of pages, in MMPATH_MODE_REGION
- * @block: next page of the block of the last victim, see mmpath_pick()
- * @block_end: end of that block
- * @key: pool of that block, if there are pools
+ * @block: of the last victim
+ * @lir_block: of the last LIR page that was taken, which the policy still has
+ * @key: pool of @block, if there are pools
  * @batch: victims on their way into the reserve, or back to the policy
  * @batches_used: a bit for each batch that a task works on
  * @work: fills the reserve ahead of time
@@ -123,7 +128,8 @@ struct mmpath_replacer {
 	struct mmpath_contest contest;
 	struct mmpath_pools pools;
 	struct mmpath_policy as_lirs, as_contest, as_pools;
-	u64 block, block_end, key;
+	struct mmpath_block block, lir_block;
+	u64 key;
 	struct mmpath_batch batch[MMPATH_BATCHES];
 	unsigned long batches_used;
 	struct work_struct work;
