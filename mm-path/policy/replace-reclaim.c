@@ -312,7 +312,7 @@ static unsigned long mmpath_get(struct mmpath_replacer *r, struct mmpath_want *w
  * May victims be pushed out for @zone? Most of them are in the highest zone of their node, and
  * would not help a lower one.
  */
-static bool mmpath_is_highest(const struct zone *zone)
+static bool mmpath_is_highest(struct zone *zone)
 {
 	const struct zone *end = zone->zone_pgdat->node_zones + MAX_NR_ZONES;
 
