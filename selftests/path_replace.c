@@ -1168,17 +1168,34 @@ static bool wait_known(const char *cg, const char *from, size_t pages, unsigned 
 	return path_ge(stat_of(cg, "replace_known"), (long long)pages);
 }
 
+static pid_t hold_few(const char *cg)
+{
+	struct job small = { 160, 1 };
+	pid_t pid;
+
+	begin_hold();
+	pid = path_spawn(cg, hold, &small);
+	wait_ready(1);
+	return pid;
+}
+
+/* A small program of which the policy knows something */
+static pid_t have_known(const char *cg)
+{
+	pid_t pid = hold_few(cg);
+
+	wait_known(cg, cg, 1, 8);
+	return pid;
+}
+
 /* A small program with so many entries in the reserve that reclaim does not have it filled */
 static pid_t fill_reserve(const char *cg)
 {
-	struct job small = { 160, 1 };
 	pid_t pid = 0;
 	int i, k;
 
 	for (i = 0; i < 10; i++) {
-		begin_hold();
-		pid = path_spawn(cg, hold, &small);
-		wait_ready(1);
+		pid = hold_few(cg);
 		for (k = 0; k < 4; k++) {
 			bite(cg, "16K", 1);
 			if (stat_of(cg, "replace_reserve") >= 48)
@@ -1198,7 +1215,7 @@ static void test_grown(bool above)
 	char *top = path_cg(NULL, "grown"), *cg = tracked(top, "grows", "lru");
 	char *other = path_cg(top, "other");
 	struct job large = { loop_pages(), 1 }, others = { above ? 16384 : 1, 1 };
-	pid_t pid[3] = { fill_reserve(cg) };
+	pid_t pid[3] = { above ? have_known(cg) : fill_reserve(cg) };
 	bool good;
 
 	if (pid[0] < 0) {
