@@ -261,7 +261,8 @@ void __mmpath_drain(struct mmpath_ctx *ctx, bool wait)
 	spin_lock(&ctx->log_lock);
 	WRITE_ONCE(ctx->log_pages, ctx->log_pages + pages - min(pages, fed));
 	spin_unlock(&ctx->log_lock);
-	if (put_off)
+	/* faults on huge pages log more than they drain */
+	if (put_off || mmpath_log_half_full(ctx))
 		mmpath_drain_soon(ctx);
 }
 

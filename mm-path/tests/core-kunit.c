@@ -456,6 +456,8 @@ static void kt_drain_bites(struct kunit *test)
 	for (i = 1; i <= 3; i++) {
 		mmpath_try_drain(ctx);
 		KUNIT_EXPECT_EQ(test, dom->lru.nr_pages, 128 * i);
+		/* the worker drains meanwhile what is more than half a log */
+		KUNIT_EXPECT_TRUE(test, ctx->behind);
 		KUNIT_EXPECT_EQ(test, atomic_long_read(&ctx->d.stat[MMPATH_RECORDS]), 0);
 	}
 	/* what is behind it waits for the next fault, unless the log is no longer half full */
