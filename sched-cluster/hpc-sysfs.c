@@ -10,6 +10,9 @@
 #include <linux/sysfs.h>
 #include "hpc.h"
 
+#define HPC_SLICE_LEAST	1000	/* events */
+#define HPC_SLICE_MOST	1000000000000
+
 /* Only what is not in use may change. Returns with hpc_mutex held, or an error. */
 static int hpc_lock_config(void)
 {
@@ -227,6 +230,7 @@ static int hpc_set_events(const struct hpc_events *events)
 	mutex_lock(&hpc_account_mutex);
 	hpc_account_reset();
 	hpc_config.events = *events;
+	hpc_config.slice_period = 0;
 	memset(&hpc_config.groups, 0, sizeof(hpc_config.groups));
 	hpc_log_new_epoch();
 	mutex_unlock(&hpc_account_mutex);
@@ -270,6 +274,55 @@ static ssize_t events_show(struct kobject *kobj, struct kobj_attribute *attr, ch
 }
 
 static struct kobj_attribute events_attr = __ATTR_RW(events);
+
+static ssize_t slice_event_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	int len = 0;
+
+	mutex_lock(&hpc_mutex);
+	if (hpc_config.slice_period)
+		len = sysfs_emit(buf, "%s %llu",
+				 hpc_config.events.event[hpc_config.slice_event].name,
+				 hpc_config.slice_period);
+	mutex_unlock(&hpc_mutex);
+	return len + sysfs_emit_at(buf, len, "\n");
+}
+
+/* NAME PERIOD, or nothing. Called with hpc_mutex. */
+static int hpc_set_slice_event(char *text)
+{
+	char *name = strsep(&text, " \t");
+	u64 period = 0;
+	int nr = 0, ret = 0;
+
+	if (*name) {
+		nr = hpc_find(&hpc_config.events, name);
+		ret = text ? kstrtou64(text, 0, &period) : -EINVAL;
+		if (!ret && (period < HPC_SLICE_LEAST || period > HPC_SLICE_MOST))
+			ret = -ERANGE;
+	}
+	if (nr < 0 || ret)
+		return ret ?: nr;
+	hpc_config.slice_event = nr;
+	hpc_config.slice_period = period;
+	return 0;
+}
+
+static ssize_t slice_event_store(struct kobject *kobj, struct kobj_attribute *attr,
+				 const char *buf, size_t count)
+{
+	char *text = kstrdup(buf, GFP_KERNEL);
+	int ret = text ? hpc_lock_config() : -ENOMEM;
+
+	if (!ret) {
+		ret = hpc_set_slice_event(strim(text));
+		mutex_unlock(&hpc_mutex);
+	}
+	kfree(text);
+	return ret ?: count;
+}
+
+static struct kobj_attribute slice_event_attr = __ATTR_RW(slice_event);
 
 static int hpc_emit_group(char *buf, int len, u64 set)
 {
@@ -360,8 +413,9 @@ static ssize_t weights_store(struct kobject *kobj, struct kobj_attribute *attr,
 static struct kobj_attribute weights_attr = __ATTR_RW(weights);
 
 static struct attribute *hpc_attrs[] = {
-	&enabled_attr.attr, &slice_us_attr.attr, &polling_attr.attr, &mode_attr.attr,
-	&events_attr.attr, &groups_attr.attr, &uncounted_attr.attr, &weights_attr.attr, NULL
+	&enabled_attr.attr, &slice_us_attr.attr, &slice_event_attr.attr, &polling_attr.attr,
+	&mode_attr.attr, &events_attr.attr, &groups_attr.attr, &uncounted_attr.attr,
+	&weights_attr.attr, NULL
 };
 
 static const struct attribute_group hpc_group = { .attrs = hpc_attrs };

@@ -18,6 +18,10 @@
  * With polling (thesis 2.2.2) a slice that is over also ends when the CPU returns to user mode.
  * Then the timer is set far ahead, for a CPU that stays in user mode or in the kernel.
  *
+ * Slices may also be of so many events instead, such as cycles or instructions (thesis 2.4). Then an
+ * event with a counter of its own ends them when it overflows. That may be in an NMI, so an irq_work
+ * does what is to be done.
+ *
  * Locks: cpus_read_lock(), hpc_mutex, hpc_account_mutex, in this order. What is of a CPU
  * changes on that CPU only, with interrupts off. A ring has one writer, its CPU, and one reader,
  * who holds hpc_account_mutex.
@@ -29,6 +33,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/hpc-entry.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/perf_event.h>
 #include <linux/random.h>
 #include <linux/sched.h>
@@ -44,6 +49,7 @@
 #define HPC_SWEEP	(5 * HZ)
 #define HPC_REST	4
 #define HPC_PATIENCE	4	/* slices; while returns to user mode end them */
+#define HPC_LONGEST	(100 * NSEC_PER_MSEC)	/* a slice that events are to end */
 #define HPC_DEAR	(25 * NSEC_PER_MSEC)	/* no end of a slice is taken to take longer */
 
 /**
@@ -56,9 +62,11 @@
  * @on: it counts
  * @ticking: @timer runs
  * @logged: the task that runs has a log
- * @polled: a return to user mode has ended a slice since @timer was set
- * @due: local_clock() at which the slice is over, with polling
+ * @ended: something else has ended a slice since @timer was set
+ * @due: local_clock() at which the slice is over, with polling; before which no event ends it
  * @timer: ends slices
+ * @slicer: its overflows end slices, or NULL
+ * @overflow: does what @slicer cannot
  * @cost: what the end of a slice takes, ns, from when it is due; the average of some
  * @open: what tasks of a cgroup, one after the other, had in this slice; nothing without .css
  * @ring: pieces
@@ -72,9 +80,11 @@ struct hpc_cpu {
 	u64 idle[HPC_EVENTS];
 	struct hpc_order order;
 	unsigned int group;
-	bool on, ticking, logged, polled;
+	bool on, ticking, logged, ended;
 	u64 due;
 	struct hrtimer timer;
+	struct perf_event *slicer;
+	struct irq_work overflow;
 	s64 cost;
 	struct hpc_piece open;
 	struct hpc_piece *ring;
@@ -239,15 +249,26 @@ static s64 hpc_slice(struct hpc_cpu *c)
 	return HPC_REST * c->cost;
 }
 
+/* A slice begins that an event ends. Returns when the timer is to look whether it does. */
+static ktime_t hpc_next_slice_of_events(struct hpc_cpu *c)
+{
+	c->due = local_clock() + HPC_REST * c->cost;
+	c->ended = false;
+	return HPC_LONGEST;
+}
+
 /* A slice begins. Returns when the timer is to look after it. */
 static ktime_t hpc_next_slice(struct hpc_cpu *c)
 {
-	s64 slice = hpc_slice(c), timer = slice;
+	s64 slice, timer;
 
+	if (c->slicer)
+		return hpc_next_slice_of_events(c);
+	slice = timer = hpc_slice(c);
 	if (static_branch_unlikely(&hpc_polling)) {
 		c->due = local_clock() + slice;
-		timer = c->polled ? HPC_PATIENCE * slice : slice;
-		c->polled = false;
+		timer = c->ended ? HPC_PATIENCE * slice : slice;
+		c->ended = false;
 	}
 	return timer;
 }
@@ -303,7 +324,12 @@ static void hpc_took(struct hpc_cpu *c, s64 ns)
 /* The slice in which the timer fires may have begun after it was set. */
 static bool hpc_goes_on(const struct hpc_cpu *c)
 {
-	return static_branch_unlikely(&hpc_polling) && c->polled && local_clock() < c->due;
+	return c->ended && (c->slicer || local_clock() < c->due);
+}
+
+static ktime_t hpc_patience(struct hpc_cpu *c)
+{
+	return c->slicer ? HPC_LONGEST : HPC_PATIENCE * hpc_slice(c);
 }
 
 static enum hrtimer_restart hpc_timer_fn(struct hrtimer *timer)
@@ -316,8 +342,8 @@ static enum hrtimer_restart hpc_timer_fn(struct hrtimer *timer)
 		return HRTIMER_NORESTART;
 	}
 	if (hpc_goes_on(c)) {
-		c->polled = false;
-		hrtimer_forward_now(timer, HPC_PATIENCE * hpc_slice(c));
+		c->ended = false;
+		hrtimer_forward_now(timer, hpc_patience(c));
 		return HRTIMER_RESTART;
 	}
 	hpc_end_slice(c);
@@ -325,6 +351,18 @@ static enum hrtimer_restart hpc_timer_fn(struct hrtimer *timer)
 	hpc_took(c, now - hrtimer_get_expires(timer));
 	hrtimer_set_expires(timer, now + hpc_next_slice(c));
 	return HRTIMER_RESTART;
+}
+
+/* Not by the timer. Returns local_clock() after it. */
+static u64 hpc_end_early(struct hpc_cpu *c, u64 now)
+{
+	u64 after;
+
+	hpc_end_slice(c);
+	after = local_clock();
+	hpc_took(c, after - now);
+	c->ended = true;
+	return after;
 }
 
 /* This CPU is about to return to user mode, with interrupts off. */
@@ -335,12 +373,30 @@ void __hpc_to_user(void)
 
 	if (!c->on || !c->ticking || now < c->due)
 		return;
-	hpc_end_slice(c);
-	c->due = local_clock();
-	hpc_took(c, c->due - now);
-	c->due += hpc_slice(c);
-	c->polled = true;
+	c->due = hpc_end_early(c, now) + hpc_slice(c);
 	c->stats.polled++;
+}
+
+static void hpc_overflow_fn(struct irq_work *work)
+{
+	struct hpc_cpu *c = container_of(work, struct hpc_cpu, overflow);
+	u64 now = local_clock();
+
+	if (!c->on || is_idle_task(current))
+		return;
+	/* HPC_REST: the CPU has work of its own to do */
+	if (now < c->due)
+		c->stats.stretched++;
+	else
+		c->due = hpc_end_early(c, now) + HPC_REST * c->cost;
+}
+
+static void hpc_overflowed(struct perf_event *event, struct perf_sample_data *data,
+			   struct pt_regs *regs)
+{
+	struct hpc_cpu *c = event->overflow_handler_context;
+
+	irq_work_queue(&c->overflow);
 }
 
 /* Pieces are of cgroups, so one goes on while tasks of one take turns. */
@@ -447,7 +503,9 @@ static void hpc_sweep_fn(struct work_struct *work)
 
 /* Events of a CPU */
 
-static struct perf_event *hpc_create(const struct hpc_event *e, int cpu)
+/* With a @period it counts from now on, and its overflows are told to @c. */
+static struct perf_event *hpc_create(const struct hpc_event *e, int cpu, u64 period,
+				     struct hpc_cpu *c)
 {
 	struct perf_event_attr attr = {
 		.type = e->type,
@@ -455,18 +513,43 @@ static struct perf_event *hpc_create(const struct hpc_event *e, int cpu)
 		.config = e->config[0],
 		.config1 = e->config[1],
 		.config2 = e->config[2],
-		.disabled = 1,
+		.sample_period = period,
+		.pinned = !!period,
+		.disabled = !period,
 		.exclude_user = hpc_config.mode == HPC_KERNEL,
 		.exclude_kernel = hpc_config.mode == HPC_USER,
 	};
 
-	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, period ? hpc_overflowed : NULL, c);
+}
+
+static void hpc_release_slicer(struct hpc_cpu *c)
+{
+	if (!c->slicer)
+		return;
+	perf_event_release_kernel(c->slicer);
+	irq_work_sync(&c->overflow);
+	c->slicer = NULL;
+}
+
+static int hpc_create_slicer(struct hpc_cpu *c, int cpu)
+{
+	const struct hpc_event *e = &hpc_config.events.event[hpc_config.slice_event];
+	struct perf_event *slicer;
+
+	c->overflow = IRQ_WORK_INIT_HARD(hpc_overflow_fn);
+	slicer = hpc_create(e, cpu, hpc_config.slice_period, c);
+	if (IS_ERR(slicer))
+		return PTR_ERR(slicer);
+	c->slicer = slicer;
+	return hpc_has_counter(slicer) ? 0 : -EBUSY;
 }
 
 static void hpc_release_events(struct hpc_cpu *c)
 {
 	unsigned int i;
 
+	hpc_release_slicer(c);
 	for (i = 0; i < HPC_EVENTS; i++) {
 		if (c->event[i])
 			perf_event_release_kernel(c->event[i]);
@@ -474,25 +557,29 @@ static void hpc_release_events(struct hpc_cpu *c)
 	}
 }
 
+static int hpc_create_event(struct hpc_cpu *c, int cpu, unsigned int i)
+{
+	struct perf_event *event = hpc_create(&hpc_config.events.event[i], cpu, 0, NULL);
+
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	c->event[i] = event;
+	/* uncore PMUs count on a CPU of their choice */
+	return event->cpu == cpu && event->pmu == c->event[0]->pmu ? 0 : -EXDEV;
+}
+
 static int hpc_create_events(struct hpc_cpu *c, int cpu)
 {
-	struct perf_event *event;
 	unsigned int i;
+	int ret = 0;
 
-	for (i = 0; i < hpc_config.events.set.nr; i++) {
-		event = hpc_create(&hpc_config.events.event[i], cpu);
-		if (IS_ERR(event)) {
-			hpc_release_events(c);
-			return PTR_ERR(event);
-		}
-		c->event[i] = event;
-		/* uncore PMUs count on a CPU of their choice */
-		if (event->cpu != cpu || event->pmu != c->event[0]->pmu) {
-			hpc_release_events(c);
-			return -EXDEV;
-		}
-	}
-	return 0;
+	for (i = 0; !ret && i < hpc_config.events.set.nr; i++)
+		ret = hpc_create_event(c, cpu, i);
+	if (!ret && hpc_config.slice_period)
+		ret = hpc_create_slicer(c, cpu);
+	if (ret)
+		hpc_release_events(c);
+	return ret;
 }
 
 /* Groups */
@@ -635,6 +722,8 @@ static int hpc_start(void)
 	lockdep_assert_held(&hpc_mutex);
 	if (!hpc_config.events.set.nr)
 		return -ENODATA;
+	if (hpc_config.slice_period && hpc_config.polling)
+		return -EINVAL;
 	ret = hpc_make_groups();
 	if (ret)
 		return ret;
@@ -658,8 +747,9 @@ static DEFINE_MUTEX(hpc_probe_mutex);
  *
  * Context: may sleep.
  * Return: 0; -ENODATA: there are no events; -EBUSY: others have all counters; -E2BIG: more
- * groups than HPC_GROUPS; -EINVAL: more slices than HPC_SLOTS; -EXDEV: events of several PMUs,
- * or not of each CPU; or what perf says of an event that it does not take
+ * groups than HPC_GROUPS; -EINVAL: more slices than HPC_SLOTS, or slices of events and polling;
+ * -EXDEV: events of several PMUs, or not of each CPU; or what perf says of an event that it does
+ * not take
  */
 int hpc_enable(void)
 {

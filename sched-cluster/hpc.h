@@ -49,7 +49,9 @@ enum hpc_mode { HPC_ALL, HPC_USER, HPC_KERNEL };
 /**
  * struct hpc_config - set through sysfs, under hpc_mutex
  * @enabled: it counts. Nothing but @slice_us changes then
- * @slice_us: how long a group has the counters
+ * @slice_us: how long a group has the counters, where @slice_period is 0
+ * @slice_event: number of the event that ends slices
+ * @slice_period: how many of that a slice has
  * @polling: returns to user mode end slices
  * @mode: enum hpc_mode
  * @events: what to count
@@ -59,6 +61,8 @@ enum hpc_mode { HPC_ALL, HPC_USER, HPC_KERNEL };
 struct hpc_config {
 	bool enabled, polling;
 	unsigned int slice_us;
+	unsigned int slice_event;
+	u64 slice_period;
 	unsigned int mode;
 	struct hpc_events events;
 	u8 weight[HPC_GROUPS];

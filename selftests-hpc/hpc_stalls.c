@@ -670,6 +670,12 @@ static bool refuses_nonsense(void)
 		refused("polling", "x", -EINVAL);
 	good &= refused("weights", "0", -ERANGE) & refused("weights", "65", -ERANGE) &
 		refused("weights", "a", -EINVAL);
+	good &= refused("slice_event", "none 5000", -ENOENT) &
+		refused("slice_event", "insns", -EINVAL) &
+		refused("slice_event", "insns x", -EINVAL) &
+		refused("slice_event", "insns 5000 5000", -EINVAL) &
+		refused("slice_event", "insns 999", -ERANGE) &
+		refused("slice_event", "insns 1000000000001", -ERANGE);
 	/* perf knows no such type; then no events at all */
 	put(HPC "events", "cycles=4242:1");
 	good &= refused("enabled", "1", -ENOENT);
@@ -687,7 +693,8 @@ static bool refuses_changes(void)
 	bool good = begin("all");
 
 	good &= refused("events", "cycles=1:1", -EBUSY) & refused("weights", "2", -EBUSY) &
-		refused("mode", "user", -EBUSY) & refused("polling", "1", -EBUSY);
+		refused("mode", "user", -EBUSY) & refused("polling", "1", -EBUSY) &
+		refused("slice_event", "insns 5000", -EBUSY);
 	good &= is("again", put(HPC "enabled", "1"), 0);
 	end();
 	return good;
@@ -764,6 +771,52 @@ static bool polls(void)
 		       polled, slices, with, without);
 	/* slices of kernel threads, of which a debug kernel has many, are the timer's */
 	return good && polled * 2 >= slices && with * 10 >= without * 9;
+}
+
+/* Count in user mode, in slices of so many instructions. */
+static bool begin_slices_of(const char *period)
+{
+	char events[PAGE], slice[32];
+	bool good;
+
+	all_events(events);
+	good = is("events", put(HPC "events", events), 0) && is("mode", put(HPC "mode", "user"), 0);
+	snprintf(slice, sizeof(slice), "insns %s", period);
+	good = good && is("slice_event", put(HPC "slice_event", slice), 0);
+	put(HPC "polling", "1");
+	good = good && is("polling too", put(HPC "enabled", "1"), -EINVAL);
+	put(HPC "polling", "0");
+	return good && is("enabled", put(HPC "enabled", "1"), 0);
+}
+
+/*
+ * A slice ends when that many instructions have been executed. The PMU tells of it when its ring is
+ * drained, at most 8 ms later, in which fewer are executed than a slice has here. What is done in 100 ms
+ * of other CPUs' time has a slice, too.
+ */
+static bool slices_by_event(void)
+{
+	static const char * const insns[] = { "insns" };
+	uint64_t all;
+	long long slices, want;
+	char text[64];
+	bool good;
+
+	exact("", insns, 1, ROUNDS, &all);
+	good = begin_slices_of("12000000") && make_cgroup(CG);
+	slices = number(HPC "stats/slices");
+	good = good && works(CG, 0, ROUNDS);
+	slices = number(HPC "stats/slices") - slices;
+	good &= adds_up(CG);
+	end();
+	want = all / 12000000;
+	ksft_print_msg("%llu instructions, %lld slices\n", (unsigned long long)all, slices);
+	/* so many that the CPU would do nothing else: it still gets its work done */
+	good = good && begin_slices_of("1000") && works(CG, 0, ROUNDS / 8);
+	end();
+	rmdir(CG);
+	get(HPC "slice_event", text, sizeof(text));
+	return good && !strcmp(text, "\n") && want >= 5 && slices >= want - 1 && slices <= 2 * want + 8;
 }
 
 /* Thesis, table 2.7. There from -13 to 132 percent in all */
@@ -1307,7 +1360,7 @@ static void run(const char *name, bool (*test)(void))
 
 static void run_all(void)
 {
-	ksft_set_plan(15);
+	ksft_set_plan(16);
 	run("nonsense is refused", refuses_nonsense);
 	run("nothing changes while it counts", refuses_changes);
 	run("as few groups as can be", packs);
@@ -1317,6 +1370,10 @@ static void run_all(void)
 		run("the way back to user mode ends slices", polls);
 	else
 		ksft_test_result_skip("the way back to user mode ends slices (virtual time only)\n");
+	if (modelled_time())
+		run("slices of so many instructions", slices_by_event);
+	else
+		ksft_test_result_skip("slices of so many instructions (virtual time only)\n");
 	if (modelled_time())
 		run("stalls by source", refines_by_source);
 	else
