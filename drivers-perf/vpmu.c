@@ -103,6 +103,8 @@ static struct perf_event *vpmu_owner(struct vpmu_cpu *c, struct vpmu_record *r)
 		atomic64_inc(&vpmu.late);
 		return NULL;
 	}
+	if (vpmu_is_vague())
+		atomic64_inc(r->flags & VPMU_RECORD_RIGHT ? &vpmu.right : &vpmu.wrong);
 	/* an event of user space must not tell an address of the kernel */
 	if (event->attr.exclude_kernel && vpmu_in_kernel(r->addr))
 		r->addr = 0;
@@ -778,6 +780,7 @@ static void vpmu_read_header(struct vpmu_device *d, const char *bar)
 	d->ring_offset = READ_ONCE(device->ring_offset);
 	d->ring_stride = READ_ONCE(device->ring_stride);
 	d->callers = READ_ONCE(device->callers);
+	d->sampling = READ_ONCE(device->sampling);
 	d->line_bytes = READ_ONCE(device->line_bytes);
 	d->l1d_kb = READ_ONCE(device->l1d_kb);
 	d->l1i_kb = READ_ONCE(device->l1i_kb);

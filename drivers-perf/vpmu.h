@@ -22,6 +22,9 @@ struct perf_event_attr;
  * @cpus: CPUs that have a unit
  * @lies: values of the device that cannot be, since boot
  * @late: samples that came when their task did not run any more, since boot
+ * @right: samples of VPMU_DAR whose address is that of the access that made the counter overflow,
+ *	since boot; the device knows
+ * @wrong: those with another one
  */
 struct vpmu {
 	char *bar;
@@ -30,7 +33,7 @@ struct vpmu {
 	bool gone;
 	unsigned int events;
 	struct cpumask cpus;
-	atomic64_t lies, late;
+	atomic64_t lies, late, right, wrong;
 };
 
 extern struct vpmu vpmu;
@@ -39,6 +42,12 @@ extern struct vpmu vpmu;
 static inline void vpmu_lie(void)
 {
 	atomic64_inc(&vpmu.lies);
+}
+
+/* A sample has an address, and perhaps not that of the access (VPMU_DAR). */
+static inline bool vpmu_is_vague(void)
+{
+	return vpmu.header.sampling != VPMU_TAGGED;
 }
 
 static inline bool vpmu_in_kernel(u64 address)

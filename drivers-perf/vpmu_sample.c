@@ -59,7 +59,7 @@ static void vpmu_set_regs(struct pt_regs *regs, const struct vpmu_record *r)
 	regs->flags |= X86_EFLAGS_FIXED;
 	regs->cs = kernel ? __KERNEL_CS : __USER_CS;
 	/* perf tells user space (PERF_RECORD_MISC_EXACT_IP) */
-	if (r->addr)
+	if (r->addr && !vpmu_is_vague())
 		regs->flags |= PERF_EFLAGS_EXACT;
 }
 
@@ -163,9 +163,12 @@ void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, const u
 	/* perf's buffers of callchains, until the sample is written */
 	guard(rcu)();
 	perf_sample_data_init(&data, r->addr, event->hw.last_period);
-	data.data_src.val = vpmu_data_source(r);
-	data.weight.full = r->latency;
-	data.sample_flags |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_TYPE;
+	data.sample_flags |= PERF_SAMPLE_ADDR;
+	if (!vpmu_is_vague()) {
+		data.data_src.val = vpmu_data_source(r);
+		data.weight.full = r->latency;
+		data.sample_flags |= PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_TYPE;
+	}
 	/* else perf asks the page tables */
 	if (r->flags & VPMU_RECORD_PHYS) {
 		data.phys_addr = r->phys;

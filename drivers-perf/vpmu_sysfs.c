@@ -139,8 +139,21 @@ static ssize_t lost_show(struct device *dev, struct device_attribute *attr, char
 }
 static DEVICE_ATTR_RO(lost);
 
+static ssize_t right_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%lld\n", atomic64_read(&vpmu.right));
+}
+static DEVICE_ATTR_RO(right);
+
+static ssize_t wrong_show(struct device *dev, struct device_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%lld\n", atomic64_read(&vpmu.wrong));
+}
+static DEVICE_ATTR_RO(wrong);
+
 static struct attribute *vpmu_stats[] = {
-	&dev_attr_lies.attr, &dev_attr_late.attr, &dev_attr_lost.attr, NULL
+	&dev_attr_lies.attr, &dev_attr_late.attr, &dev_attr_lost.attr, &dev_attr_right.attr,
+	&dev_attr_wrong.attr, NULL
 };
 
 static const struct attribute_group vpmu_stats_group = { .name = "stats", .attrs = vpmu_stats };

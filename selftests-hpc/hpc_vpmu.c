@@ -4,8 +4,9 @@
  * are known are counted, by all ways that perf has. Counts are compared with a tolerance:
  * calls into the kernel, faults and interrupts lie within what is counted.
  *
- * usage: hpc_vpmu [lies]
+ * usage: hpc_vpmu [lies | dar]
  *
+ * dar: samples have the address of the last miss (--vpmu=sampling=dar).
  * lies: the device writes nonsense into its registers and rings (--vpmu=fuzz=N). Counts
  * may be wrong. The kernel says that it noticed, and lives.
  */
@@ -809,6 +810,93 @@ static bool device_is_honest(void)
 	return !stat_of("lies");
 }
 
+/* 256 KiB: more than the first cache holds */
+static char lines[4096][64] __attribute__((aligned(4096)));
+
+static void read_lines(unsigned int rounds)
+{
+	unsigned int i;
+
+	while (rounds--)
+		for (i = 0; i < ARRAY_SIZE(lines); i++)
+			*(volatile char *)lines[i];
+}
+
+/* The same, with 32 instructions between two of them */
+static void read_lines_slowly(unsigned int rounds)
+{
+	unsigned int i;
+
+	while (rounds--)
+		for (i = 0; i < ARRAY_SIZE(lines); i++) {
+			*(volatile char *)lines[i];
+			__asm__ __volatile__(".rept 32; nop; .endr");
+		}
+}
+
+/* Return: samples of misses meanwhile; in @wrong those that are not what a register can tell */
+static unsigned int sample_misses(void (*read)(unsigned int rounds), unsigned int *wrong)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = number(PMU "type", ""), .exclude_kernel = 1,
+		.config = number(PMU "events/l1d_miss", "event="), .sample_period = 101,
+		.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC, .disabled = 1,
+	};
+	struct perf_event_mmap_page *page;
+	struct sample {
+		struct perf_event_header header;
+		uint64_t addr;
+		union perf_mem_data_src src;
+	} *r;
+	unsigned int n = 0;
+	uint64_t at;
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+
+	page = mmap(NULL, 65 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return 0;
+	start(fd);
+	read(20);
+	stop(fd);
+	for (at = 0; at < page->data_head; at += r->header.size) {
+		r = (void *)((char *)page + page->data_offset + at);
+		if (r->header.type != PERF_RECORD_SAMPLE)
+			continue;
+		n++;
+		*wrong += r->addr - (uint64_t)lines >= sizeof(lines) ||
+			  r->src.mem_op != PERF_MEM_OP_NA ||
+			  (r->header.misc & PERF_RECORD_MISC_EXACT_IP);
+	}
+	munmap(page, 65 * 4096);
+	close(fd);
+	return n;
+}
+
+/* The next miss takes the place of the last one, if it comes before the interrupt. */
+static bool tells_last_miss(void)
+{
+	long long right[3], samples[3];
+	unsigned int n, wrong = 0;
+
+	/* else all are of the page of zeroes */
+	memset(lines, 1, sizeof(lines));
+	right[0] = stat_of("right");
+	samples[0] = right[0] + stat_of("wrong");
+	n = sample_misses(read_lines_slowly, &wrong);
+	right[1] = stat_of("right");
+	samples[1] = right[1] + stat_of("wrong");
+	n += sample_misses(read_lines, &wrong);
+	right[2] = stat_of("right");
+	samples[2] = right[2] + stat_of("wrong");
+	right[2] -= right[1];
+	right[1] -= right[0];
+	ksft_print_msg("%u samples, %u wrong; right: %lld of %lld, %lld of %lld\n", n, wrong,
+		       right[1], samples[1] - samples[0], right[2], samples[2] - samples[1]);
+	return n > 1000 && wrong <= n / 50 && near("samples", samples[2] - samples[0], n, 1) &&
+	       right[1] * 10 > (samples[1] - samples[0]) * 9 &&
+	       right[2] * 10 < samples[2] - samples[1];
+}
+
 /* All that may go wrong here are counts. */
 static bool survives_lies(void)
 {
@@ -834,6 +922,11 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "lies")) {
 		ksft_set_plan(1);
 		run("a device that lies is found out", survives_lies);
+		ksft_finished();
+	}
+	if (argc > 1 && !strcmp(argv[1], "dar")) {
+		ksft_set_plan(1);
+		run("a register has the last miss", tells_last_miss);
 		ksft_finished();
 	}
 	ksft_set_plan(18);

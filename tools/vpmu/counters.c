@@ -30,11 +30,29 @@ struct counter {
 };
 
 /**
+ * struct dar - the data address register of a CPU
+ * @addr: of the last miss of L1D, or what a wrong path has left
+ * @nr: number of that miss, 0: of no access that was completed
+ * @misses: of L1D so far
+ * @br_misses: wrong paths so far
+ * @left: instructions of the block, counted already, that come behind the last miss
+ * @due: counters whose overflow is to be an interrupt, a bit for each
+ * @at: number of instructions at which it is
+ * @of: number of the miss that made the counter overflow, 0: it was none
+ */
+struct dar {
+	uint64_t addr, nr, misses, br_misses, left;
+	uint32_t due;
+	uint64_t at[VPMU_COUNTERS], of[VPMU_COUNTERS];
+};
+
+/**
  * struct unit - counters and ring of a CPU
  * @counter: counters
  * @stopped: values when they were stopped
  * @running: they count
  * @random: state of the generator
+ * @dar: with VPMU_DAR
  * @ring: samples
  * @head: samples written, modulo 2^32
  * @tail: samples taken, modulo 2^32
@@ -45,6 +63,7 @@ struct unit {
 	uint64_t stopped[VPMU_COUNTERS];
 	bool running;
 	uint64_t random;
+	struct dar dar;
 	struct vpmu_sample *ring;
 	uint32_t head, tail;
 	uint64_t lost;
@@ -323,7 +342,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 static void record(struct vpmu_counters *k, unsigned int cpu, unsigned int nr,
-		   const struct vpmu_where *where)
+		   const struct vpmu_where *where, bool right)
 {
 	const struct vpmu_cpu *c = &k->m->cpu[cpu];
 	struct unit *u = &k->unit[cpu];
@@ -335,8 +354,102 @@ static void record(struct vpmu_counters *k, unsigned int cpu, unsigned int nr,
 	}
 	u->ring[u->head++ & (k->ring_entries - 1)] = (struct vpmu_sample){
 		.where = *where, .cycles = vpmu_cycles(k->m, cpu), .context = c->context,
-		.stamp = stamp, .cpu = cpu, .counter = nr, .kernel = c->kernel,
+		.stamp = stamp, .cpu = cpu, .counter = nr, .kernel = c->kernel, .right = right,
 	};
+}
+
+static uint64_t executed(const struct vpmu_counters *k, unsigned int cpu)
+{
+	return vpmu_total(k->m, cpu, VPMU_INSNS) - k->unit[cpu].dar.left;
+}
+
+/* The interrupt of an overflow comes when so many instructions have followed. */
+static void make_due(struct vpmu_counters *k, unsigned int cpu, unsigned int nr,
+		     const struct vpmu_where *where)
+{
+	struct dar *d = &k->unit[cpu].dar;
+
+	if (d->due & BIT(nr))
+		return;
+	d->due |= BIT(nr);
+	d->at[nr] = executed(k, cpu) + k->m->g.skid;
+	d->of[nr] = where->miss.source == VPMU_NO_SOURCE ? 0 : d->misses;
+}
+
+static void take_interrupt(struct vpmu_counters *k, unsigned int cpu, unsigned int nr, uint64_t ip)
+{
+	struct dar *d = &k->unit[cpu].dar;
+	struct vpmu_where where = {
+		.ip = ip, .addr = d->addr, .miss.source = VPMU_NO_SOURCE,
+	};
+
+	d->due &= ~BIT(nr);
+	record(k, cpu, nr, &where, d->nr && d->nr == d->of[nr]);
+}
+
+static void take_interrupts(struct vpmu_counters *k, unsigned int cpu, uint64_t ip, bool at_once)
+{
+	struct dar *d = &k->unit[cpu].dar;
+	unsigned int i;
+
+	for (i = 0; d->due && i < k->m->g.counters; i++)
+		if (d->due & BIT(i) && (at_once || executed(k, cpu) >= d->at[i]))
+			take_interrupt(k, cpu, i, ip);
+}
+
+/*
+ * What the core has executed behind a branch that went the other way. That is as long as its
+ * penalty, an instruction a cycle, and misses as often as the program does, on the page that it
+ * was on.
+ */
+static void follow_wrong_path(struct vpmu_counters *k, unsigned int cpu)
+{
+	uint64_t insns = vpmu_total(k->m, cpu, VPMU_INSNS), line = k->m->g.line;
+	uint64_t page = 1ULL << VPMU_PAGE_SHIFT;
+	struct unit *u = &k->unit[cpu];
+
+	if (next_random(&u->random) % (insns + 1) >= u->dar.misses * k->m->g.br_miss)
+		return;
+	u->dar.addr = (u->dar.addr & ~(page - 1)) | (next_random(&u->random) & (page - line));
+	u->dar.nr = 0;
+}
+
+/**
+ * vpmu_counters_missed() - an access has missed L1D
+ * @k: counters with VPMU_DAR
+ * @cpu: whose access
+ * @where: the access
+ * @left: instructions of its block that come after it
+ *
+ * To be called before vpmu_counters_overflow().
+ */
+void vpmu_counters_missed(struct vpmu_counters *k, unsigned int cpu,
+			  const struct vpmu_where *where, unsigned int left)
+{
+	struct dar *d = &k->unit[cpu].dar;
+
+	d->left = left;
+	take_interrupts(k, cpu, where->ip, false);
+	d->addr = where->addr;
+	d->nr = ++d->misses;
+}
+
+/**
+ * vpmu_counters_look() - take interrupts that are due
+ * @k: counters with VPMU_DAR
+ * @cpu: the CPU, before its next block
+ * @ip: where it is
+ * @at_once: do not wait for more instructions
+ */
+void vpmu_counters_look(struct vpmu_counters *k, unsigned int cpu, uint64_t ip, bool at_once)
+{
+	uint64_t br_misses = vpmu_total(k->m, cpu, VPMU_BR_MISS);
+	struct dar *d = &k->unit[cpu].dar;
+
+	d->left = 0;
+	for (; d->br_misses != br_misses; d->br_misses++)
+		follow_wrong_path(k, cpu);
+	take_interrupts(k, cpu, ip, at_once);
 }
 
 /**
@@ -364,8 +477,12 @@ void vpmu_counters_overflow(struct vpmu_counters *k, unsigned int cpu,
 		while (counter->next <= value)
 			counter->next += counter->s.period +
 					 (next_random(&u->random) & counter->s.random_mask);
-		if (counter->s.flags & VPMU_SAMPLE)
-			record(k, cpu, i, where);
+		if (!(counter->s.flags & VPMU_SAMPLE))
+			continue;
+		if (k->m->g.sampling == VPMU_DAR)
+			make_due(k, cpu, i, where);
+		else
+			record(k, cpu, i, where, false);
 	}
 	set_limits(k, cpu);
 }

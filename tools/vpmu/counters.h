@@ -6,6 +6,12 @@
  *
  * After each access and each block the caller asks vpmu_pending(), and if so calls
  * vpmu_counters_overflow() with where the CPU is.
+ *
+ * With VPMU_DAR a CPU has one data address register, with the address of its last miss of L1D
+ * (continuous sampling, thesis 3.1.2), and an overflow is an interrupt that comes some
+ * instructions later. What the register has then is all that a sample tells. The caller
+ * tells each miss by vpmu_counters_missed(), and calls vpmu_counters_look() where the CPU could
+ * take an interrupt.
  */
 #ifndef _TOOLS_VPMU_COUNTERS_H
 #define _TOOLS_VPMU_COUNTERS_H
@@ -56,6 +62,7 @@ struct vpmu_where {
  * @cpu: the CPU
  * @counter: the counter that overflowed
  * @kernel: mode of the CPU
+ * @right: with VPMU_DAR: @where is the access that made the counter overflow
  */
 struct vpmu_sample {
 	struct vpmu_where where;
@@ -63,7 +70,7 @@ struct vpmu_sample {
 	uint32_t context;
 	uint32_t stamp;
 	uint8_t cpu, counter;
-	bool kernel;
+	bool kernel, right;
 };
 
 struct vpmu_counters;
@@ -81,6 +88,9 @@ uint64_t vpmu_counter_value(const struct vpmu_counters *k, unsigned int cpu, uns
 uint64_t vpmu_counter_left(const struct vpmu_counters *k, unsigned int cpu, unsigned int nr);
 void vpmu_counters_overflow(struct vpmu_counters *k, unsigned int cpu,
 			    const struct vpmu_where *where);
+void vpmu_counters_missed(struct vpmu_counters *k, unsigned int cpu,
+			  const struct vpmu_where *where, unsigned int left);
+void vpmu_counters_look(struct vpmu_counters *k, unsigned int cpu, uint64_t ip, bool at_once);
 bool vpmu_sample_take(struct vpmu_counters *k, unsigned int cpu, struct vpmu_sample *sample);
 uint64_t vpmu_samples_lost(const struct vpmu_counters *k, unsigned int cpu);
 

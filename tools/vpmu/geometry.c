@@ -32,6 +32,7 @@ static const struct vpmu_geometry openpower720 = {
 	.prefetch = VPMU_PREFETCH_OFF, .prefetch_hit = 91,
 	.counters = VPMU_COUNTERS,
 	.model = OOO_OFF,
+	.sampling = VPMU_TAGGED, .skid = 5,
 	.core = {
 		.bundle = 5, .reorder = 20, .rename = 80, .loads = 32, .stores = 32, .queue = 18,
 	},
@@ -64,6 +65,7 @@ static bool named(struct vpmu_geometry *g, const char *name)
 
 static const char * const core_or_chip[] = { "chip", "core", NULL };
 static const char * const models[] = { "in-order", "ooo", "ooo-single", "ooo-in-order", NULL };
+static const char * const samplings[] = { "tagged", "dar", NULL };
 static const char * const prefetchers[] = { "off", "plain", "context", NULL };
 
 #define FIELD(f)	offsetof(struct vpmu_geometry, f), sizeof(((struct vpmu_geometry *)0)->f)
@@ -107,6 +109,8 @@ static const struct option {
 	{ "prefetch-hit", FIELD(prefetch_hit), 1, 10000, NULL },
 	{ "counters", FIELD(counters), 4, VPMU_COUNTERS, NULL },
 	{ "model", FIELD(model), 0, 0, models },
+	{ "sampling", FIELD(sampling), 0, 0, samplings },
+	{ "skid", FIELD(skid), 0, 1000, NULL },
 	{ "bundle", FIELD(core.bundle), OOO_OPS, OOO_MOST_BUNDLE, NULL },
 	{ "reorder", FIELD(core.reorder), 1, 4096, NULL },
 	{ "rename", FIELD(core.rename), OOO_MOST_BUNDLE, 4096, NULL },

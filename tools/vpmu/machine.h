@@ -103,6 +103,8 @@ struct vpmu_level {
  *	difference between remote and local memory comes on top where it is remote
  * @counters: of a CPU, 4 .. VPMU_COUNTERS
  * @model: enum ooo_mode: how instructions complete, and stalls come about
+ * @sampling: VPMU_TAGGED or VPMU_DAR: what a sample tells
+ * @skid: instructions after which an overflow is noticed, with VPMU_DAR
  * @core: sizes of an out-of-order core; @br_miss and @line are above
  */
 struct vpmu_geometry {
@@ -120,6 +122,7 @@ struct vpmu_geometry {
 	uint32_t prefetch, prefetch_hit;
 	uint32_t counters;
 	uint32_t model;
+	uint32_t sampling, skid;
 	struct ooo_sizes core;
 };
 

@@ -56,12 +56,15 @@ _Static_assert(sizeof(struct vpmu_record) == 64, "vpmu_record");
 
 EXPORT int qemu_plugin_version = QEMU_API;
 
+struct block;
+
 /**
  * struct unit - of one virtual CPU
  * @on: looks at what the CPU does
  * @calls: executes a call of the kernel
  * @samples: a counter takes samples
  * @context: for records
+ * @block: the last one, with VPMU_DAR
  * @reg: its registers
  * @ring: its ring
  * @callers: those of each record
@@ -74,6 +77,7 @@ EXPORT int qemu_plugin_version = QEMU_API;
 struct unit {
 	bool on, calls, samples;
 	uint32_t context;
+	const struct block *block;
 	struct vpmu_unit *reg;
 	struct vpmu_record *ring;
 	uint64_t (*callers)[VPMU_CALLERS];
@@ -185,7 +189,8 @@ static void append(struct unit *u, const struct vpmu_sample *s)
 		.flags = (s->where.store ? VPMU_RECORD_STORE : 0) |
 			 (s->kernel ? VPMU_RECORD_KERNEL : 0) | (known ? VPMU_RECORD_PHYS : 0) |
 			 (miss->modified ? VPMU_RECORD_MODIFIED : 0) |
-			 (s->where.locked ? VPMU_RECORD_LOCKED : 0),
+			 (s->where.locked ? VPMU_RECORD_LOCKED : 0) |
+			 (s->right ? VPMU_RECORD_RIGHT : 0),
 	};
 	find_callers(u, s, r);
 	__atomic_store_n(&u->reg->head, ++u->head, __ATOMIC_RELEASE);
@@ -193,13 +198,25 @@ static void append(struct unit *u, const struct vpmu_sample *s)
 		lie(u);
 }
 
-static noinline void overflow(unsigned int vcpu, const struct vpmu_where *where)
+static void append_all(unsigned int vcpu)
 {
 	struct vpmu_sample s;
 
-	vpmu_counters_overflow(counters, vcpu, where);
 	while (vpmu_sample_take(counters, vcpu, &s))
 		append(&units[vcpu], &s);
+}
+
+static noinline void overflow(unsigned int vcpu, const struct vpmu_where *where)
+{
+	vpmu_counters_overflow(counters, vcpu, where);
+	append_all(vcpu);
+}
+
+/* Interrupts of overflows, with VPMU_DAR. None waits for the other mode. */
+static void take_interrupts(unsigned int vcpu, uint64_t ip, bool at_once)
+{
+	vpmu_counters_look(counters, vcpu, ip, at_once);
+	append_all(vcpu);
 }
 
 /* Time */
@@ -268,6 +285,18 @@ static void on_block(unsigned int vcpu, void *data)
 		end_turn(u, vcpu);
 }
 
+static void on_block_dar(unsigned int vcpu, void *data)
+{
+	const struct block *block = data;
+	struct unit *u = &units[vcpu];
+	bool same = machine->cpu[vcpu].kernel == block->kernel;
+
+	if (u->on)
+		take_interrupts(vcpu, same ? block->b.vaddr : u->block->b.vaddr, !same);
+	u->block = block;
+	on_block(vcpu, data);
+}
+
 /*
  * Address of an access in RAM as if all of it were one piece from 0 on. QEMU 7.2 adds the place
  * of the piece of RAM (of a node) that it lies in twice. Beyond memory: I/O.
@@ -304,6 +333,16 @@ static uint64_t tag_ip(uint64_t tag)
 	return tag_is_locked(tag) ? tag ^ LOCKED_BIT : tag;
 }
 
+/* Instructions of a block are taken to be of one size. */
+static void missed_l1(unsigned int vcpu, const struct vpmu_where *where)
+{
+	const struct vpmu_block *b = &units[vcpu].block->b;
+	uint64_t bytes = b->end - b->vaddr, left = b->end - where->ip;
+
+	vpmu_counters_missed(counters, vcpu, where, left < bytes ? left * b->insns / bytes : 0);
+	append_all(vcpu);
+}
+
 /* Of an access to two pages QEMU tells the place of the first one only. */
 static noinline void miss_l1(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr,
 			     uint64_t tag)
@@ -318,6 +357,8 @@ static noinline void miss_l1(unsigned int vcpu, qemu_plugin_meminfo_t info, uint
 		size = to_end;
 	vpmu_access(machine, vcpu, vaddr, physical(info, vaddr), size,
 		    store ? VPMU_STORE : VPMU_LOAD, &where.miss);
+	if (geometry.sampling == VPMU_DAR && where.miss.source != VPMU_NO_SOURCE)
+		missed_l1(vcpu, &where);
 	if (vpmu_pending(machine, vcpu))
 		overflow(vcpu, &where);
 }
@@ -501,6 +542,8 @@ static void obey(struct unit *u, unsigned int vcpu, unsigned int nr)
 		have_clock(vcpu);
 		break;
 	case VPMU_STOP:
+		if (geometry.sampling == VPMU_DAR)
+			take_interrupts(vcpu, u->block->b.vaddr, true);
 		show(u, vcpu);
 		vpmu_counters_stop(counters, vcpu);
 		break;
@@ -709,7 +752,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	block->kernel = block->b.vaddr & KERNEL_HALF;
 	for (i = 0; i < n; i++)
 		translate_insn(block, qemu_plugin_tb_get_insn(tb, i), i);
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, block);
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, geometry.sampling == VPMU_DAR ? on_block_dar :
+					     on_block, QEMU_PLUGIN_CB_NO_REGS, block);
 }
 
 /* Start and end */
@@ -756,6 +800,7 @@ static void start_device(char *bar)
 	device->ring_offset = rings - bar;
 	device->ring_stride = (uint64_t)ring_entries * sizeof(struct vpmu_record);
 	device->callers = VPMU_CALLERS;
+	device->sampling = geometry.sampling;
 	device->line_bytes = geometry.line;
 	device->l1d_kb = geometry.l1d.bytes >> 10;
 	device->l1i_kb = geometry.l1i.bytes >> 10;

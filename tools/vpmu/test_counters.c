@@ -18,19 +18,30 @@
 static struct vpmu_machine *m;
 static struct vpmu_counters *k;
 
-static int new_machine(void **state)
+static int new_machine_of(const char *text)
 {
 	struct vpmu_geometry g;
 	char *error;
 
-	(void)state;
-	if (vpmu_geometry_parse("2chip,memory=64M,l3=1M,l2=256K", &g, &error))
+	if (vpmu_geometry_parse(text, &g, &error))
 		fail_msg("%s", error);
 	m = vpmu_machine_new(&g);
 	k = vpmu_counters_new(m, RING, 7);
 	assert_non_null(m);
 	assert_non_null(k);
 	return 0;
+}
+
+static int new_machine(void **state)
+{
+	(void)state;
+	return new_machine_of("2chip,memory=64M,l3=1M,l2=256K");
+}
+
+static int new_dar(void **state)
+{
+	(void)state;
+	return new_machine_of("2chip,memory=64M,l3=1M,l2=256K,sampling=dar,skid=10");
 }
 
 static int free_machine(void **state)
@@ -42,15 +53,22 @@ static int free_machine(void **state)
 }
 
 /* As a plugin does: an access, then a look at the counters */
-static void access_at(unsigned int cpu, uint64_t addr, bool store)
+static void access_with(unsigned int cpu, uint64_t addr, bool store, unsigned int left)
 {
 	struct vpmu_where where = { .ip = addr + 1, .addr = addr, .store = store };
 
 	where.miss.source = VPMU_NO_SOURCE;
 	if (!vpmu_hit_l1(m, cpu, addr, 8, store))
 		vpmu_access(m, cpu, addr, addr, 8, store, &where.miss);
+	if (m->g.sampling == VPMU_DAR && where.miss.source != VPMU_NO_SOURCE)
+		vpmu_counters_missed(k, cpu, &where, left);
 	if (vpmu_pending(m, cpu))
 		vpmu_counters_overflow(k, cpu, &where);
+}
+
+static void access_at(unsigned int cpu, uint64_t addr, bool store)
+{
+	access_with(cpu, addr, store, 0);
 }
 
 static void execute(unsigned int cpu, unsigned int insns)
@@ -253,6 +271,97 @@ static void test_sources(void **state)
 	access_at(0, 200 * LINE, false);
 	access_at(0, 1 * LINE, true);
 	assert_int_equal(vpmu_counter_value(k, 0, 2), 280);
+}
+
+/* What a sample tells with a data address register, and when */
+static void look_for(uint64_t addr, bool right)
+{
+	struct vpmu_sample sample;
+
+	vpmu_counters_look(k, 0, 0x300, false);
+	assert_true(vpmu_sample_take(k, 0, &sample));
+	assert_int_equal(sample.where.ip, 0x300);
+	assert_int_equal(sample.where.addr, addr);
+	assert_int_equal(sample.where.miss.source, VPMU_NO_SOURCE);
+	assert_int_equal(sample.right, right);
+	assert_false(vpmu_sample_take(k, 0, &sample));
+}
+
+static void test_dar(void **state)
+{
+	struct vpmu_selection s = every(VPMU_D_SRC + VPMU_REMOTE_L2, BOTH | VPMU_SAMPLE, 1);
+	struct vpmu_sample sample;
+
+	(void)state;
+	assert_int_equal(program(0, 1, s), 0);
+	access_at(2, 0, false);
+	access_at(2, LINE, false);
+	/* the last miss when the interrupt comes, ten instructions later */
+	access_at(0, 0, false);
+	execute(0, 9);
+	vpmu_counters_look(k, 0, 0x200, false);
+	assert_false(vpmu_sample_take(k, 0, &sample));
+	execute(0, 1);
+	look_for(0, true);
+	/* a hit is no miss, and another miss is */
+	access_at(0, LINE, false);
+	access_at(0, 0, false);
+	execute(0, 5);
+	access_at(0, 5 * LINE, false);
+	execute(0, 5);
+	look_for(5 * LINE, false);
+	/* of a block of 30 instructions the 10th and the 20th: the interrupt comes before that one */
+	access_at(2, 7 * LINE, false);
+	execute(0, 30);
+	access_with(0, 7 * LINE, false, 20);
+	access_with(0, 8 * LINE, false, 10);
+	assert_true(vpmu_sample_take(k, 0, &sample));
+	assert_int_equal(sample.where.addr, 7 * LINE);
+	assert_true(sample.right);
+	/* memory does not count */
+	access_at(0, 6 * LINE, false);
+	execute(0, 50);
+	vpmu_counters_look(k, 0, 0x200, true);
+	assert_false(vpmu_sample_take(k, 0, &sample));
+}
+
+static void test_dar_at_once(void **state)
+{
+	struct vpmu_sample sample;
+
+	(void)state;
+	assert_int_equal(program(0, 1, every(VPMU_L1D_MISS, BOTH | VPMU_SAMPLE, 1)), 0);
+	access_at(0, LINE, false);
+	/* while the first waits there is no second one */
+	access_at(0, 2 * LINE, false);
+	vpmu_counters_look(k, 0, 0x200, true);
+	assert_true(vpmu_sample_take(k, 0, &sample));
+	assert_int_equal(sample.where.addr, 2 * LINE);
+	assert_false(sample.right);
+	assert_false(vpmu_sample_take(k, 0, &sample));
+}
+
+/* Of 1,000 paths of 12 instructions, of which one in 60 misses, 200 leave an address. */
+static void test_dar_wrong_paths(void **state)
+{
+	const uint64_t page = 1ULL << VPMU_PAGE_SHIFT;
+	unsigned int i, left = 0;
+	struct vpmu_sample sample;
+
+	(void)state;
+	assert_int_equal(program(0, 1, every(VPMU_L1D_MISS, BOTH | VPMU_SAMPLE, 1)), 0);
+	for (i = 0; i < 1000; i++) {
+		execute(0, 60);
+		access_at(0, i * page, false);
+		/* each is new, and is taken to fall through */
+		vpmu_branch(m, 0, i, true);
+		vpmu_counters_look(k, 0, 0x200, true);
+		assert_true(vpmu_sample_take(k, 0, &sample));
+		assert_int_equal(sample.where.addr / page, i);
+		assert_true(sample.right == !(sample.where.addr % page) || !sample.right);
+		left += !sample.right;
+	}
+	assert_in_range(left, 150, 250);
 }
 
 static void test_placement(void **state)
@@ -549,6 +658,7 @@ static void test_against_naive(void **state)
 }
 
 #define T(f)	cmocka_unit_test_setup_teardown(f, new_machine, free_machine)
+#define D(f)	cmocka_unit_test_setup_teardown(f, new_dar, free_machine)
 
 int main(void)
 {
@@ -556,7 +666,7 @@ int main(void)
 		T(test_values), T(test_period), T(test_start), T(test_lumps), T(test_filters),
 		T(test_sources), T(test_placement), T(test_bad_selections), T(test_ring),
 		T(test_stamps_of_all), T(test_random_periods), T(test_others_event), T(test_reset),
-		T(test_against_naive),
+		T(test_against_naive), D(test_dar), D(test_dar_at_once), D(test_dar_wrong_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

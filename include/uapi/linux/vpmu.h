@@ -66,6 +66,10 @@ enum vpmu_event {
 #define VPMU_NO_CLOCK		0	/* the guest's time knows nothing of modelled cycles */
 #define VPMU_PARALLEL_CLOCK	1	/* N CPUs at 1/N GHz, all running at the same time */
 
+/* .sampling: what a record tells (thesis 3.1) */
+#define VPMU_TAGGED		0	/* of the instruction that made the counter overflow */
+#define VPMU_DAR		1	/* of the last miss, when the interrupt came */
+
 /**
  * struct vpmu_device - the first page of the BAR, written by the device at reset
  * @magic: VPMU_MAGIC, the last word to be written
@@ -87,7 +91,7 @@ enum vpmu_event {
  * @unit: answer to VPMU_IDENTIFY: the number of the unit that was asked
  * @callers: return addresses that each record has, in an array behind all rings, in the order
  *	of units and records; 0: none, or VPMU_CALLERS
- * @reserved: 0
+ * @sampling: VPMU_TAGGED or VPMU_DAR
  * @placement: counters that can count the event, a bit for each; 0: the event is not modelled
  */
 struct vpmu_device {
@@ -109,7 +113,7 @@ struct vpmu_device {
 	__u32 clock;
 	__u32 unit;
 	__u32 callers;
-	__u32 reserved;
+	__u32 sampling;
 	__u32 placement[VPMU_EVENTS];
 };
 
@@ -177,6 +181,8 @@ struct vpmu_unit {
 #define VPMU_RECORD_PHYS	(1U << 2)	/* .phys is known */
 #define VPMU_RECORD_MODIFIED	(1U << 3)	/* the line was modified where it came from */
 #define VPMU_RECORD_LOCKED	(1U << 4)	/* the instruction locks the line */
+/* ground truth with VPMU_DAR, which no real unit has: .addr is that of the overflow */
+#define VPMU_RECORD_RIGHT	(1U << 5)
 
 /**
  * struct vpmu_record - an entry of the ring, written at an overflow
