@@ -15,10 +15,12 @@
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/hashtable.h>
+#include <linux/irq_work.h>
 #include <linux/log2.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/perf_event.h>
+#include <linux/poll.h>
 #include <linux/ptrace.h>
 #include <linux/sched/coredump.h>
 #include <linux/sched/signal.h>
@@ -30,6 +32,7 @@
 #include <linux/tracepoint.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <trace/events/sched.h>
 #include <uapi/linux/hpc.h>
@@ -57,6 +60,9 @@
  * @may_kernel: the opener may count in kernel mode
  * @capable: the opener may look at anything
  * @denied: the thread executed what the opener may not look at
+ * @over: the thread is about to end, or is denied
+ * @wait: who waits for a log that is half full, or over
+ * @wake: wakes them, as nobody can be woken below a runqueue's lock
  */
 struct hpc_log {
 	struct hlist_node node;
@@ -67,7 +73,9 @@ struct hpc_log {
 	struct hpc_log_piece *piece;
 	u32 pieces;
 	u64 written, lost, from;
-	bool begun, may_kernel, capable, denied;
+	bool begun, may_kernel, capable, denied, over;
+	wait_queue_head_t wait;
+	struct irq_work wake;
 };
 
 DEFINE_STATIC_KEY_FALSE(hpc_logging);
@@ -138,6 +146,18 @@ static bool hpc_log_has_room(const struct hpc_log *log)
 	return log->written - smp_load_acquire(&log->head->tail) < log->pieces;
 }
 
+static bool hpc_log_is_half_full(const struct hpc_log *log)
+{
+	return READ_ONCE(log->written) - READ_ONCE(log->head->tail) >= log->pieces / 2;
+}
+
+static void hpc_log_wake_fn(struct irq_work *work)
+{
+	struct hpc_log *log = container_of(work, struct hpc_log, wake);
+
+	wake_up_interruptible_poll(&log->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP);
+}
+
 static bool hpc_log_may(const struct hpc_log *log)
 {
 	return !READ_ONCE(log->denied) && (log->may_kernel || hpc_config.mode == HPC_USER);
@@ -162,7 +182,10 @@ static void hpc_log_write(struct hpc_log *log, const struct hpc_piece *piece)
 	to->slice = piece->slice;
 	memcpy(to->count, piece->count, sizeof(to->count));
 	/* pairs with the acquire of who reads the log */
-	smp_store_release(&log->head->head, ++log->written);
+	smp_store_release(&log->head->head, log->written + 1);
+	WRITE_ONCE(log->written, log->written + 1);
+	if (hpc_log_is_half_full(log) && wq_has_sleeper(&log->wait))
+		irq_work_queue(&log->wake);
 }
 
 /**
@@ -226,6 +249,8 @@ void hpc_log_new_epoch(void)
 static void hpc_log_set_state(struct hpc_log *log, u32 state)
 {
 	WRITE_ONCE(log->head->state, state);
+	WRITE_ONCE(log->over, true);
+	irq_work_queue(&log->wake);
 }
 
 static void hpc_probe_exit(void *data, struct task_struct *task)
@@ -342,6 +367,8 @@ static struct hpc_log *hpc_log_alloc(u32 pieces)
 	log->head = head;
 	log->piece = (void *)head + PAGE_SIZE;
 	log->pieces = pieces;
+	init_waitqueue_head(&log->wait);
+	init_irq_work(&log->wake, hpc_log_wake_fn);
 	return log;
 }
 
@@ -472,6 +499,7 @@ static void hpc_log_free_fn(struct work_struct *work)
 {
 	struct hpc_log *log = container_of(to_rcu_work(work), struct hpc_log, free);
 
+	irq_work_sync(&log->wake);
 	put_task_struct(log->task);
 	hpc_log_free(log);
 	hpc_logs_put();
@@ -561,6 +589,21 @@ static int hpc_dev_mmap(struct file *file, struct vm_area_struct *vma)
 	return remap_vmalloc_range(vma, log->head, 0);
 }
 
+static __poll_t hpc_dev_poll(struct file *file, poll_table *wait)
+{
+	struct hpc_log *log = hpc_dev_log(file);
+	__poll_t ready = 0;
+
+	if (!log)
+		return EPOLLERR;
+	poll_wait(file, &log->wait, wait);
+	if (hpc_log_is_half_full(log))
+		ready |= EPOLLIN | EPOLLRDNORM;
+	if (READ_ONCE(log->over))
+		ready |= EPOLLHUP;
+	return ready;
+}
+
 static const struct file_operations hpc_dev_fops = {
 	.owner = THIS_MODULE,
 	.open = hpc_dev_open,
@@ -568,6 +611,7 @@ static const struct file_operations hpc_dev_fops = {
 	.unlocked_ioctl = hpc_dev_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = hpc_dev_mmap,
+	.poll = hpc_dev_poll,
 };
 
 static struct miscdevice hpc_dev = {

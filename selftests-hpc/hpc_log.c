@@ -6,6 +6,7 @@
  * Cgroup and log count the same pieces, so they are compared for equality.
  */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -428,6 +429,48 @@ static bool gets_full(void)
 }
 
 /* Counting begins anew, with events that were written anew: the log tells, and goes on. */
+/* Return: what poll() tells of a log, within so many ms; with none at hand, -1 */
+static int waits(const struct log *log, int ms)
+{
+	struct pollfd p = { .fd = log->fd, .events = POLLIN };
+	int ret = poll(&p, 1, ms);
+
+	return ret < 0 ? -1 : p.revents;
+}
+
+/* The guard is for a log that wakes nobody. */
+#define GUARD_MS	300000
+
+static bool can_be_waited_for(void)
+{
+	struct log log, none = { .fd = open(DEV, O_RDWR | O_CLOEXEC) };
+	unsigned int woken = 0, full = 0;
+	int tell = -1, told;
+	bool good = begin();
+	pid_t pid = worker(NULL, 4000, &tell);
+
+	run_on(0);
+	good &= is("without a log", waits(&none, 0), POLLERR);
+	close(none.fd);
+	good &= opens(&log, pid, HPC_LOG_LEAST);
+	good &= is("before anything", waits(&log, 0), 0);
+	close(tell);
+	do {
+		told = waits(&log, GUARD_MS);
+		woken++;
+		full += told & POLLIN && head_of(&log) - log.head->tail >= HPC_LOG_LEAST / 2;
+		__atomic_store_n(&log.head->tail, head_of(&log), __ATOMIC_RELEASE);
+	} while (told == POLLIN);
+	ksft_print_msg("woken %u times, %u half full, %llu pieces\n", woken, full,
+		       (unsigned long long)head_of(&log));
+	good &= is("at the end", told & ~POLLIN, POLLHUP) && woken > 3 && full >= woken - 1 &&
+		head_of(&log) >= (woken - 1) * HPC_LOG_LEAST / 2;
+	good &= ends_well(pid);
+	close_log(&log);
+	end();
+	return good;
+}
+
 static bool begins_anew(void)
 {
 	bool good = begin();
@@ -732,12 +775,13 @@ int main(int argc, char **argv)
 	if (access(DEV, R_OK | W_OK))
 		ksft_exit_skip("no " DEV " (CONFIG_HPC), or not root\n");
 	put("/sys/fs/cgroup/cgroup.subtree_control", "+cpu");
-	ksft_set_plan(11);
+	ksft_set_plan(12);
 	run("nonsense is refused", refuses_nonsense);
 	run("it has what cpu.stalls has", has_it_all);
 	run("pieces are sound", is_sound);
 	run("regions", knows_regions);
 	run("a log that is full, and one full of nonsense", gets_full);
+	run("a log that is waited for", can_be_waited_for);
 	run("counting begins anew", begins_anew);
 	run("children are not logged", leaves_children);
 	run("who may", is_private);
