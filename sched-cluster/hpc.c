@@ -18,9 +18,9 @@
  * With polling (thesis 2.2.2) a slice that is over also ends when the CPU returns to user mode.
  * Then the timer is set far ahead, for a CPU that stays in user mode or in the kernel.
  *
- * Slices may also be of so many events instead, such as cycles or instructions (thesis 2.4). Then an
- * event with a counter of its own ends them when it overflows. That may be in an NMI, so an irq_work
- * does what is to be done.
+ * Slices may also be of a number of events, such as cycles or instructions (thesis 2.4). Then an
+ * event with a counter of its own ends them when it overflows. That may be in an NMI, so an
+ * irq_work does what is to be done.
  *
  * Locks: cpus_read_lock(), hpc_mutex, hpc_account_mutex, in this order. What is of a CPU
  * changes on that CPU only, with interrupts off. A ring has one writer, its CPU, and one reader,
@@ -264,7 +264,8 @@ static ktime_t hpc_next_slice(struct hpc_cpu *c)
 
 	if (c->slicer)
 		return hpc_next_slice_of_events(c);
-	slice = timer = hpc_slice(c);
+	slice = hpc_slice(c);
+	timer = slice;
 	if (static_branch_unlikely(&hpc_polling)) {
 		c->due = local_clock() + slice;
 		timer = c->ended ? HPC_PATIENCE * slice : slice;
@@ -520,7 +521,8 @@ static struct perf_event *hpc_create(const struct hpc_event *e, int cpu, u64 per
 		.exclude_kernel = hpc_config.mode == HPC_USER,
 	};
 
-	return perf_event_create_kernel_counter(&attr, cpu, NULL, period ? hpc_overflowed : NULL, c);
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, period ? hpc_overflowed : NULL,
+						c);
 }
 
 static void hpc_release_slicer(struct hpc_cpu *c)
