@@ -279,6 +279,7 @@ int vpmu_counters_program(struct vpmu_counters *k, unsigned int cpu,
 		if (selection[i].period)
 			counter->next = selection[i].start;
 	}
+	u->dar.due = 0;
 	u->running = true;
 	set_limits(k, cpu);
 	return 0;

@@ -339,6 +339,11 @@ static void test_dar_at_once(void **state)
 	assert_int_equal(sample.where.addr, 2 * LINE);
 	assert_false(sample.right);
 	assert_false(vpmu_sample_take(k, 0, &sample));
+	/* another event has the counter before the interrupt */
+	access_at(0, 3 * LINE, false);
+	assert_int_equal(program(0, 1, every(VPMU_LOADS, BOTH | VPMU_SAMPLE, 100)), 0);
+	vpmu_counters_look(k, 0, 0x200, true);
+	assert_false(vpmu_sample_take(k, 0, &sample));
 }
 
 /* Of 1,000 paths of 12 instructions, of which one in 60 misses, 200 leave an address. */
