@@ -634,7 +634,7 @@ static int vpmu_event_init(struct perf_event *event)
 	if (!vpmu.header.placement[choice.event])
 		return own ? -EINVAL : -ENOENT;
 	if (!vpmu_can_sample(event) || !vpmu_can_exclude(attr) ||
-	    (attr->precise_ip && !vpmu_is_precise(choice.event)))
+	    (attr->precise_ip && (vpmu_is_vague() || !vpmu_is_precise(choice.event))))
 		return -EOPNOTSUPP;
 	if (event->cpu >= 0 && !cpumask_test_cpu(event->cpu, &vpmu.cpus))
 		return -ENODEV;

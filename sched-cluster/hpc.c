@@ -22,7 +22,9 @@
  * event with a counter of its own ends them when it overflows. That may be in an NMI, so an
  * irq_work does what is to be done.
  *
- * Locks: cpus_read_lock(), hpc_mutex, hpc_account_mutex, in this order. What is of a CPU
+ * Locks: cpus_read_lock(), hpc_mutex, hpc_account_mutex, in this order. The first event of perf's
+ * that wants to know of changes of the task takes cpus_read_lock() itself, so hpc_keeper is there
+ * before one that samples. What is of a CPU
  * changes on that CPU only, with interrupts off. A ring has one writer, its CPU, and one reader,
  * who holds hpc_account_mutex.
  */
@@ -249,6 +251,12 @@ static s64 hpc_slice(struct hpc_cpu *c)
 	return HPC_REST * c->cost;
 }
 
+/* A pinned event that has lost its counter once gets none again. */
+static bool hpc_has_slicer(const struct hpc_cpu *c)
+{
+	return c->slicer && hpc_has_counter(c->slicer);
+}
+
 /* A slice begins that an event ends. Returns when the timer is to look whether it does. */
 static ktime_t hpc_next_slice_of_events(struct hpc_cpu *c)
 {
@@ -262,7 +270,7 @@ static ktime_t hpc_next_slice(struct hpc_cpu *c)
 {
 	s64 slice, timer;
 
-	if (c->slicer)
+	if (hpc_has_slicer(c))
 		return hpc_next_slice_of_events(c);
 	slice = hpc_slice(c);
 	timer = slice;
@@ -325,12 +333,12 @@ static void hpc_took(struct hpc_cpu *c, s64 ns)
 /* The slice in which the timer fires may have begun after it was set. */
 static bool hpc_goes_on(const struct hpc_cpu *c)
 {
-	return c->ended && (c->slicer || local_clock() < c->due);
+	return c->ended && (hpc_has_slicer(c) || local_clock() < c->due);
 }
 
 static ktime_t hpc_patience(struct hpc_cpu *c)
 {
-	return c->slicer ? HPC_LONGEST : HPC_PATIENCE * hpc_slice(c);
+	return hpc_has_slicer(c) ? HPC_LONGEST : HPC_PATIENCE * hpc_slice(c);
 }
 
 static enum hrtimer_restart hpc_timer_fn(struct hrtimer *timer)
@@ -717,6 +725,33 @@ static int hpc_cpu_offline(unsigned int cpu)
 
 /* On and off */
 
+/* Nothing but an event of a task, so that perf follows changes of the task. See above. */
+static struct perf_event *hpc_keeper;
+
+static int hpc_keep(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr), .disabled = 1,
+	};
+	struct perf_event *event;
+
+	if (!READ_ONCE(hpc_config.slice_period))
+		return 0;
+	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	hpc_keeper = event;
+	return 0;
+}
+
+static void hpc_keep_no_more(void)
+{
+	if (hpc_keeper)
+		perf_event_release_kernel(hpc_keeper);
+	hpc_keeper = NULL;
+}
+
 static int hpc_start(void)
 {
 	int cpu, ret;
@@ -726,6 +761,9 @@ static int hpc_start(void)
 		return -ENODATA;
 	if (hpc_config.slice_period && hpc_config.polling)
 		return -EINVAL;
+	/* slice_event was written a moment ago */
+	if (hpc_config.slice_period && !hpc_keeper)
+		return -EBUSY;
 	ret = hpc_make_groups();
 	if (ret)
 		return ret;
@@ -763,15 +801,21 @@ int hpc_enable(void)
 	ret = register_trace_sched_switch(hpc_probe_sched_switch, NULL);
 	if (ret)
 		goto out;
+	ret = hpc_keep();
+	if (ret)
+		goto out_unregister;
 	cpus_read_lock();
 	mutex_lock(&hpc_mutex);
 	ret = hpc_start();
 	mutex_unlock(&hpc_mutex);
 	cpus_read_unlock();
-	if (ret)
-		unregister_trace_sched_switch(hpc_probe_sched_switch, NULL);
-	else
+	if (!ret) {
 		schedule_delayed_work(&hpc_sweep, HPC_SWEEP);
+		goto out;
+	}
+	hpc_keep_no_more();
+out_unregister:
+	unregister_trace_sched_switch(hpc_probe_sched_switch, NULL);
 out:
 	mutex_unlock(&hpc_probe_mutex);
 	return ret;
@@ -799,6 +843,7 @@ void hpc_disable(void)
 	hpc_work_fn(NULL);
 	mutex_unlock(&hpc_mutex);
 	cpus_read_unlock();
+	hpc_keep_no_more();
 	unregister_trace_sched_switch(hpc_probe_sched_switch, NULL);
 	tracepoint_synchronize_unregister();
 	cancel_delayed_work_sync(&hpc_sweep);

@@ -428,7 +428,6 @@ static bool gets_full(void)
 	return good;
 }
 
-/* Counting begins anew, with events that were written anew: the log tells, and goes on. */
 /* Return: what poll() tells of a log, within so many ms; with none at hand, -1 */
 static int waits(const struct log *log, int ms)
 {
@@ -471,6 +470,7 @@ static bool can_be_waited_for(void)
 	return good;
 }
 
+/* Counting begins anew, with events that were written anew: the log tells, and goes on. */
 static bool begins_anew(void)
 {
 	bool good = begin();

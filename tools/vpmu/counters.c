@@ -415,6 +415,15 @@ static void follow_wrong_path(struct vpmu_counters *k, unsigned int cpu)
 	u->dar.nr = 0;
 }
 
+static void follow_wrong_paths(struct vpmu_counters *k, unsigned int cpu)
+{
+	uint64_t br_misses = vpmu_total(k->m, cpu, VPMU_BR_MISS);
+	struct dar *d = &k->unit[cpu].dar;
+
+	for (; d->br_misses != br_misses; d->br_misses++)
+		follow_wrong_path(k, cpu);
+}
+
 /**
  * vpmu_counters_missed() - an access has missed L1D
  * @k: counters with VPMU_DAR
@@ -430,6 +439,8 @@ void vpmu_counters_missed(struct vpmu_counters *k, unsigned int cpu,
 	struct dar *d = &k->unit[cpu].dar;
 
 	d->left = left;
+	/* of the branch that led here */
+	follow_wrong_paths(k, cpu);
 	take_interrupts(k, cpu, where->ip, false);
 	d->addr = where->addr;
 	d->nr = ++d->misses;
@@ -444,12 +455,8 @@ void vpmu_counters_missed(struct vpmu_counters *k, unsigned int cpu,
  */
 void vpmu_counters_look(struct vpmu_counters *k, unsigned int cpu, uint64_t ip, bool at_once)
 {
-	uint64_t br_misses = vpmu_total(k->m, cpu, VPMU_BR_MISS);
-	struct dar *d = &k->unit[cpu].dar;
-
-	d->left = 0;
-	for (; d->br_misses != br_misses; d->br_misses++)
-		follow_wrong_path(k, cpu);
+	k->unit[cpu].dar.left = 0;
+	follow_wrong_paths(k, cpu);
 	take_interrupts(k, cpu, ip, at_once);
 }
 

@@ -346,6 +346,26 @@ static void test_dar_at_once(void **state)
 	assert_false(vpmu_sample_take(k, 0, &sample));
 }
 
+/* A path ends before the block that comes behind it: it takes no place of that block's misses. */
+static void test_dar_path_before_block(void **state)
+{
+	const uint64_t page = 1ULL << VPMU_PAGE_SHIFT;
+	struct vpmu_sample sample;
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(program(0, 1, every(VPMU_L1D_MISS, BOTH | VPMU_SAMPLE, 1)), 0);
+	for (i = 0; i < 1000; i++) {
+		execute(0, 10);
+		vpmu_branch(m, 0, i, true);
+		access_at(0, i * page, false);
+		vpmu_counters_look(k, 0, 0x200, true);
+		assert_true(vpmu_sample_take(k, 0, &sample));
+		assert_int_equal(sample.where.addr, i * page);
+		assert_true(sample.right);
+	}
+}
+
 /* Of 1,000 paths of 12 instructions, of which one in 60 misses, 200 leave an address. */
 static void test_dar_wrong_paths(void **state)
 {
@@ -671,7 +691,8 @@ int main(void)
 		T(test_values), T(test_period), T(test_start), T(test_lumps), T(test_filters),
 		T(test_sources), T(test_placement), T(test_bad_selections), T(test_ring),
 		T(test_stamps_of_all), T(test_random_periods), T(test_others_event), T(test_reset),
-		T(test_against_naive), D(test_dar), D(test_dar_at_once), D(test_dar_wrong_paths),
+		T(test_against_naive), D(test_dar), D(test_dar_at_once), D(test_dar_path_before_block),
+		D(test_dar_wrong_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
