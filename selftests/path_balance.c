@@ -590,17 +590,10 @@ static bool wait_stuck(const struct family *f)
 {
 	int i;
 
-	/* by then the curves are known; a slow kernel needs the more time to try often */
-	if (!path_true(wait_epochs(f, NEW_EPOCHS)))
-		return false;
-	path_set("epoch_ms", path_slow() ? "8000" : "1000");
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < 20 && wait_epochs(f, 1); i++)
 		if (stat_of(f, "relaxed_stuck") > 0 &&
 		    target(f->a) >= key(f->a, "memory.path.target", "usage"))
 			return true;
-		if (!wait_epochs(f, 1))
-			break;
-	}
 	return false;
 }
 
@@ -617,7 +610,7 @@ static void test_cannot_give(struct job idle, const char *what)
 	bool good;
 
 	begin();
-	path_set("epoch_ms", "1000");
+	path_set("epoch_ms", idle.pinned && path_slow() ? "8000" : "1000");
 	family_make(&f, what, "8M");
 	pid[0] = path_spawn(f.a, hold, &idle);
 	good = path_true(wait_ready(1));
