@@ -45,7 +45,8 @@ static void usage(FILE *f)
 	      "  --filter  leave out touches of so many pages touched last (0)\n"
 	      "  --written leave out pages that are never written\n"
 	      "  --timed   count misses of the part only that is marked, in ground truth or CSV\n"
-	      "  --pab     entries of a page access buffer before lirs, fixed, region, auto (0)\n"
+	      "  --pab     entries of a page access buffer before lirs, fixed, region, auto,\n"
+	      "            and --records (0)\n"
 	      "  --kernel  what auto leaves alone if nothing is better: twolist or lru (twolist)\n"
 	      "  --sample  pages that auto may simulate with (3072)\n"
 	      "  --epoch   after which auto and region look, ms: a touch takes 1 us, a miss 1 ms (1000)\n"
@@ -55,6 +56,8 @@ static void usage(FILE *f)
 	      "  --cpu     of a miss, of the first touch of a page that was read ahead, and of\n"
 	      "            reading a page ahead, us (4,1,2)\n"
 	      "  --touch   a touch takes so long, ns (1000)\n"
+	      "  --records ppg and auto learn from all touches that --pab lets through, too;\n"
+	      "            each takes so long, ns\n"
 	      "  --format  of TRACE: csv, oracle (libCacheSim's oracleGeneral), truth, log;\n"
 	      "            what it looks like if not given. - is standard input\n"
 	      "  --write   write the trace as csv, oracle or log\n\n"
@@ -193,6 +196,7 @@ static const char *parse(struct job *job, int argc, char **argv)
 		{ "depth", required_argument, NULL, 'd' },
 		{ "cpu", required_argument, NULL, 'c' },
 		{ "touch", required_argument, NULL, 'T' },
+		{ "records", required_argument, NULL, 'R' },
 		{ "format", required_argument, NULL, 'f' },
 		{ "write", required_argument, NULL, 'w' },
 		{ "output", required_argument, NULL, 'o' },
@@ -209,6 +213,10 @@ static const char *parse(struct job *job, int argc, char **argv)
 		case 'd': parse_depth(optarg); break;
 		case 'c': parse_cpu(optarg); break;
 		case 'T': prefetch_options.touch = parse_time(optarg, 1); break;
+		case 'R':
+			prefetch_options.record = parse_time(optarg, 1);
+			prefetch_options.records = true;
+			break;
 		case 's': parse_sizes(job, optarg); break;
 		case 'n': job->points = parse_pages(optarg); break;
 		case 'F': trace_filter(parse_pages(optarg)); break;
@@ -294,7 +302,10 @@ static void print_prefetch(uint32_t size, const struct prefetcher *p,
 	print_share(r->soon, r->hits + r->unused);
 	print_share(r->late, r->hits);
 	print_share(r->pollution, none->misses);
-	printf(",%.3f\n", none->ns ? (double)r->ns / none->ns : 1);
+	printf(",%.3f", none->ns ? (double)r->ns / none->ns : 1);
+	if (prefetch_options.records)
+		printf(",%zu", r->records);
+	putchar('\n');
 }
 
 static void print_prefetchers(const struct job *job, const struct trace *t)
@@ -305,7 +316,8 @@ static void print_prefetchers(const struct job *job, const struct trace *t)
 	int i, j;
 
 	print_trace(job, t);
-	puts("pages,prefetch,misses,hidden,precision,soon,late,pollution,time");
+	printf("pages,prefetch,misses,hidden,precision,soon,late,pollution,time%s\n",
+	       prefetch_options.records ? ",records" : "");
 	for (i = 0; i < job->nr_sizes; i++) {
 		prefetch_run(prefetchers[0], job->size[i], l, missed, &none);
 		for (j = 0; j < job->nr_prefetchers; j++) {

@@ -248,6 +248,9 @@ struct machine {
 	uint64_t *ready;		/* when it is read */
 	uint32_t *ahead_at;		/* miss or hit at which it was read ahead */
 	size_t *next_use;
+	struct links pab;
+	bool *in_pab;
+	uint32_t nr_pab;
 	struct links lru, ahead;	/* ahead: not touched yet, and not known to be of no use */
 	struct area area;
 	uint64_t now, *place;		/* of the device: free again then */
@@ -387,6 +390,33 @@ bool machine_fetch(struct machine *m, uint32_t page)
 	return true;
 }
 
+/**
+ * machine_logs() - put a page that was touched into the page access buffer
+ * @m: the machine
+ * @page: the page
+ *
+ * Return: true if it was not there, so that the touch is logged, which takes its time.
+ */
+bool machine_logs(struct machine *m, uint32_t page)
+{
+	uint32_t head = m->t->pages;
+	bool hot = m->in_pab[page];
+
+	list_move(&m->pab, head, page);
+	if (hot)
+		return false;
+	m->in_pab[page] = true;
+	if (m->nr_pab == sim_options.pab) {
+		m->in_pab[list_last(&m->pab, head)] = false;
+		list_del(&m->pab, list_last(&m->pab, head));
+	} else {
+		m->nr_pab++;
+	}
+	m->now += prefetch_options.record;
+	m->result->records++;
+	return true;
+}
+
 /* What was read ahead and is not used soon goes to the end that leaves first. */
 static void machine_age(struct machine *m)
 {
@@ -484,6 +514,8 @@ static void machine_init(struct machine *m, const struct layout *l, uint32_t siz
 	m->place = sim_alloc(prefetch_options.depth, sizeof(*m->place));
 	links_init(&m->lru, t->pages, 1);
 	links_init(&m->ahead, t->pages, 1);
+	links_init(&m->pab, t->pages, 1);
+	m->in_pab = sim_alloc(t->pages, sizeof(*m->in_pab));
 	area_init(&m->area, t->pages);
 	m->left_until = NEVER;
 }
@@ -500,6 +532,8 @@ static void machine_destroy(struct machine *m)
 	free(m->place);
 	links_destroy(&m->lru);
 	links_destroy(&m->ahead);
+	links_destroy(&m->pab);
+	free(m->in_pab);
 	area_destroy(&m->area);
 }
 

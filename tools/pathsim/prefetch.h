@@ -13,10 +13,13 @@
  * @fault: CPU of a miss
  * @hit: CPU of the first touch of a page that was read ahead
  * @page: CPU of reading a page ahead
+ * @record: CPU of a record
+ * @records: models learn from records, too
  */
 struct prefetch_options {
-	uint64_t latency, touch, fault, hit, page;
+	uint64_t latency, touch, fault, hit, page, record;
 	uint32_t depth;
+	bool records;
 };
 
 extern struct prefetch_options prefetch_options;
@@ -32,10 +35,11 @@ extern struct prefetch_options prefetch_options;
  * @late: of these, pages that were still on their way
  * @unused: pages that were read ahead and left memory untouched
  * @pollution: misses that would not have been without prefetching
+ * @records: touches that models were told of beside misses and hits
  * @ns: time that it took
  */
 struct prefetch_result {
-	size_t misses, fetched, hits, soon, late, unused, pollution;
+	size_t misses, fetched, hits, soon, late, unused, pollution, records;
 	uint64_t ns;
 };
 
@@ -115,5 +119,6 @@ bool machine_in_swap(const struct machine *m, uint32_t page);
 uint32_t machine_nr_in_swap(const struct machine *m, uint32_t program);
 uint32_t machine_used(const struct machine *m);
 bool machine_fetch(struct machine *m, uint32_t page);
+bool machine_logs(struct machine *m, uint32_t page);
 
 #endif

@@ -684,18 +684,26 @@ static void make_rounds(struct trace *t, uint32_t pages, uint32_t apart, int rou
 	free(order);
 }
 
-/* Runs the prefetcher and "none"; returns misses that are hidden, in per mille. */
-static int hidden(const struct trace *t, const char *name, uint32_t size,
-		  struct prefetch_result *r)
+/* Runs the prefetcher and "none". */
+static void run_both(const struct trace *t, const char *name, uint32_t size,
+		     struct prefetch_result *none, struct prefetch_result *r)
 {
 	struct layout *l = layout_create(t);
 	bool *missed = calloc(t->n, sizeof(*missed));
-	struct prefetch_result none;
 
-	prefetch_run(prefetchers[0], size, l, missed, &none);
+	prefetch_run(prefetchers[0], size, l, missed, none);
 	prefetch_run(prefetcher_by_name(name), size, l, missed, r);
 	layout_destroy(l);
 	free(missed);
+}
+
+/* The same; returns misses that are hidden, in per mille. */
+static int hidden(const struct trace *t, const char *name, uint32_t size,
+		  struct prefetch_result *r)
+{
+	struct prefetch_result none;
+
+	run_both(t, name, size, &none, r);
 	assert_true(none.misses);
 	return ((long)none.misses - (long)r->misses) * 1000 / (long)none.misses;
 }
@@ -805,6 +813,48 @@ static void test_prefetchers(void **state)
 	check_hidden(&t, "auto", 750, 900);
 	check_hidden(&t, "oracle", 999, 1000);
 	trace_free(&t);
+}
+
+/*
+ * Touches that a PAB lets through are those that an LRU memory of its size misses, and each takes
+ * its time. Where all touches are misses they add nothing to what the graph learns.
+ */
+static void test_prefetch_records(void **state)
+{
+	const struct prefetch_options was = prefetch_options;
+	static const uint32_t pabs[] = { 0, 1, 16, 100, 600, 5000 };
+	struct prefetch_result none, r, without;
+	enum pattern pattern;
+	struct trace t;
+	unsigned int i;
+
+	(void)state;
+	prefetch_options = (struct prefetch_options){ .depth = 1, .records = true };
+	for (pattern = 0; pattern < NR_PATTERNS; pattern++) {
+		make(&t, pattern, 300, 5000);
+		for (i = 0; i < sizeof(pabs) / sizeof(*pabs); i++) {
+			sim_options.pab = pabs[i];
+			prefetch_options.record = 0;
+			run_both(&t, "ppg", 200, &none, &without);
+			prefetch_options.record = 120;
+			run_both(&t, "ppg", 200, &none, &r);
+			assert_int_equal(r.records, pabs[i] ? policy_misses(&lru_policy, pabs[i], &t) : t.n);
+			assert_int_equal(r.ns - without.ns, 120 * r.records);
+			run_both(&t, "space", 200, &none, &r);
+			assert_int_equal(r.records, 0);
+		}
+		trace_free(&t);
+	}
+	sim_options.pab = 64;
+	make_rounds(&t, 2048, 0, 10, true);
+	prefetch_options.records = false;
+	i = hidden(&t, "ppg", 1200, &without);
+	prefetch_options.records = true;
+	assert_int_equal(hidden(&t, "ppg", 1200, &r), i);
+	assert_int_equal(r.records, policy_misses(&lru_policy, 64, &t));
+	trace_free(&t);
+	sim_options.pab = 0;
+	prefetch_options = was;
 }
 
 /* Whoever knows nothing does no harm, and nobody is better than who knows all. */
@@ -1209,6 +1259,7 @@ int main(void)
 		cmocka_unit_test(test_prefetch_none),
 		cmocka_unit_test(test_prefetch_device),
 		cmocka_unit_test(test_prefetchers),
+		cmocka_unit_test(test_prefetch_records),
 		cmocka_unit_test(test_prefetch_bounds),
 		cmocka_unit_test(test_readahead),
 		cmocka_unit_test(test_layout),
