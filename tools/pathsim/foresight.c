@@ -111,8 +111,8 @@ static void foresight_event(void *p, uint32_t page, bool miss)
 
 /*
  * The stack of all touches, which thesis 4.5 has in place of the stack of misses: pages that are
- * touched in memory go to its top, too, if they were missed before. Others are of no use to the
- * graph. It is still taught at misses. The kernel does without, see design.rst.
+ * touched in memory go to its top, too, if they were missed before. The graph still learns at misses
+ * and first uses only. The kernel does without, see design.rst.
  */
 static void foresight_raise(struct mmpath_foresee *model, u32 stack, u32 place)
 {
@@ -133,17 +133,19 @@ static void foresight_record(struct foresight *f, uint32_t page)
 {
 	const struct mapping *mapping = &f->l->mapping[f->l->map[page]];
 	struct mmpath_foresee *model = &f->program[mapping->program];
-	struct mmpath_foresee_region *r;
+	struct mmpath_foresee_region *r = NULL;
 	u32 i, place;
 
 	for (i = 0; i < model->nr_regions; i++) {
 		r = mmpath_foresee_region(model, i);
-		if (r->first != mapping->first || !r->stack || r->asleep)
-			continue;
-		place = mmpath_ppg_find(&model->graph, layout_address(f->l, page));
-		if (place)
-			foresight_raise(model, r->stack, place);
+		if (r->first == mapping->first)
+			break;
 	}
+	if (i == model->nr_regions || !r->stack || r->asleep)
+		return;
+	place = mmpath_ppg_find(&model->graph, layout_address(f->l, page));
+	if (place)
+		foresight_raise(model, r->stack, place);
 }
 
 static void foresight_touch(void *p, size_t i)
