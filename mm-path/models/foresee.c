@@ -655,6 +655,49 @@ static unsigned int foresee_choose(struct mmpath_foresee *f, struct mmpath_fores
 	return chosen;
 }
 
+/* The region of the mapping that begins at @first, or NULL */
+static struct mmpath_foresee_region *foresee_region_find(struct mmpath_foresee *f, u64 first)
+{
+	u32 id = mmpath_index_find(&f->mappings, first);
+	u32 number = id ? *mmpath_index_at(&f->mappings, id) : 0;
+
+	return number ? mmpath_foresee_region(f, number - 1) : NULL;
+}
+
+/**
+ * mmpath_foresee_cut() - note that the last pages of a batch are not fetched
+ * @f: what is foreseen
+ * @first: first page of the mapping
+ * @fetch: pages that mmpath_foresee() has named
+ * @nr: number of them, at least 1
+ * @fetched: number of those, from the first on, that are fetched; less than @nr
+ *
+ * The device has no room for the others. They do not count as pages that were not used, and the
+ * next batch begins in the middle of what is left of this one.
+ */
+void mmpath_foresee_cut(struct mmpath_foresee *f, u64 first, const u64 *fetch, unsigned int nr,
+			unsigned int fetched)
+{
+	struct mmpath_foresee_region *r = foresee_region_find(f, first);
+	u64 middle = fetch[(nr - 1) / 2];
+	struct mmpath_foresee_mark *mark;
+	unsigned int i;
+
+	for (i = fetched; i < nr; i++) {
+		mark = foresee_mark_find(f->fetches, fetch[i]);
+		if (!mark || !(mark->what & FORESEE_UNSETTLED))
+			continue;
+		mark->what = 0;
+		f->nr_unsettled--;
+	}
+	if (!r)
+		return;
+	r->fetched -= min(r->fetched, nr - fetched);
+	for (i = 0; i < MMPATH_FORESEE_TRIGGERS; i++)
+		if (r->trigger[i] == middle)
+			r->trigger[i] = fetched ? fetch[(fetched - 1) / 2] : 0;
+}
+
 /* Is this the page in the middle of a batch? */
 static bool foresee_triggers(struct mmpath_foresee_region *r, u64 page)
 {

@@ -185,6 +185,8 @@ void mmpath_foresee_destroy(struct mmpath_foresee *f);
 void mmpath_foresee_moved(struct mmpath_foresee *f);
 unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_foresee_event *e,
 			    u64 *fetch);
+void mmpath_foresee_cut(struct mmpath_foresee *f, u64 first, const u64 *fetch, unsigned int nr,
+			unsigned int fetched);
 struct mmpath_foresee_region *mmpath_foresee_region(const struct mmpath_foresee *f, u32 i);
 size_t mmpath_foresee_bytes(const struct mmpath_foresee *f);
 

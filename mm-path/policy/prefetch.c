@@ -457,10 +457,37 @@ void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
 	mem_cgroup_flush_stats(memcg);
 }
 
-/* Returns the number of pages that are read now. */
-static unsigned int mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
-					 const u64 *page, unsigned int nr)
+/*
+ * A read that finds no free place in the queue of the device sleeps until there is one. Returns for
+ * how long the task has slept, as long as it waited for a CPU then included.
+ */
+static u64 mmpath_slept(unsigned long sleeps, u64 began, u64 ran)
 {
+	u64 passed;
+
+	if (current->nvcsw == sleeps)
+		return 0;
+	passed = ktime_get_ns() - began;
+	ran = task_sched_runtime(current) - ran;
+	return passed - min(passed, ran);
+}
+
+/* A batch on its way to the device: pages that were looked at, and for how long the task slept */
+struct mmpath_submitted {
+	unsigned int nr;
+	u64 slept;
+};
+
+/*
+ * Returns the number of pages that are read now. When the task has slept longer than two misses take,
+ * the device has more to do than it can: the rest is left to be missed.
+ */
+static unsigned int mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
+					 const u64 *page, unsigned int nr,
+					 struct mmpath_submitted *done)
+{
+	u64 began = ktime_get_ns(), ran = task_sched_runtime(current);
+	unsigned long sleeps = current->nvcsw;
 	gfp_t gfp = vma_is_shmem(vma) ? mapping_gfp_mask(vma->vm_file->f_mapping) :
 					GFP_HIGHUSER_MOVABLE;
 	unsigned long address = page[0] << PAGE_SHIFT;
@@ -473,6 +500,7 @@ static unsigned int mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_
 	pgoff_t ilx;
 	bool new;
 
+	done->nr = nr;
 	gfp = (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN;
 	mpol = get_vma_policy(vma, address, 0, &ilx);
 	blk_start_plug(&plug);
@@ -492,11 +520,16 @@ static unsigned int mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_
 			read++;
 		}
 		folio_put(folio);
+		if (mmpath_slept(sleeps, began, ran) > 2ULL * READ_ONCE(p->miss_ns)) {
+			done->nr = i + 1;
+			break;
+		}
 	}
 	blk_finish_plug(&plug);
 	swap_read_unplug(splug);
 	lru_add_drain();
 	mpol_cond_put(mpol);
+	done->slept = mmpath_slept(sleeps, began, ran);
 	return read;
 }
 
@@ -688,9 +721,38 @@ void mmpath_prefetch_done(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 			      batch->depth, batch->nr, read, miss);
 }
 
+/*
+ * What the task has slept is a cost of the pages that were fetched, as if it had waited for them. A
+ * miss would have slept for its own page.
+ */
+static void mmpath_prefetch_slept(struct mmpath_prefetcher *p, struct vm_area_struct *vma, bool miss,
+				  const struct mmpath_batch *batch,
+				  const struct mmpath_submitted *done)
+{
+	u64 first = vma->vm_start >> PAGE_SHIFT, for_page = miss ? READ_ONCE(p->miss_ns) : 0;
+	struct mmpath_foresight *s;
+	unsigned int unsettled;
+
+	rcu_read_lock();
+	s = mmpath_foresight_find(vma->vm_mm);
+	if (!s)
+		goto out;
+	spin_lock(&s->lock);
+	s->late_ns += done->slept - min(done->slept, for_page);
+	if (!s->dead && done->nr < batch->nr) {
+		unsettled = s->f.nr_unsettled;
+		mmpath_foresee_cut(&s->f, first, batch->page, batch->nr, done->nr);
+		atomic_long_sub(unsettled - s->f.nr_unsettled, &s->p->unsettled);
+	}
+	spin_unlock(&s->lock);
+out:
+	rcu_read_unlock();
+}
+
 static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 			    struct vm_area_struct *vma, unsigned long address, bool miss, bool wait)
 {
+	struct mmpath_submitted done;
 	struct mmpath_batch batch;
 	unsigned int read;
 	u64 began;
@@ -701,7 +763,9 @@ static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memc
 	/* CPU, because a fault without prefetching would wait in reclaim as well */
 	began = task_sched_runtime(current);
 	mmpath_prefetch_make_room(memcg, batch.nr);
-	read = mmpath_prefetch_read(p, vma, batch.page, batch.nr);
+	read = mmpath_prefetch_read(p, vma, batch.page, batch.nr, &done);
+	if (done.slept)
+		mmpath_prefetch_slept(p, vma, miss, &batch, &done);
 	if (read)
 		mmpath_average(&p->page_ns, (task_sched_runtime(current) - began) / read);
 	mmpath_prefetch_done(p, memcg, &batch, read, miss);

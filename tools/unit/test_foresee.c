@@ -16,6 +16,7 @@ struct swap_sim {
 	u64 *newer, *older;	/* ring of the pages in memory; place @pages is its end */
 	bool *resident, *fetched, *touched;
 	u64 in_memory, misses, hits, fetches;
+	unsigned int room;	/* of the device, pages of a batch; 0: for all */
 	u64 price, price_step;	/* of a page of memory, and what each event adds to it */
 	u32 late, page_cost;	/* cost of each event, and of a page that is fetched */
 	bool pays_memory;	/* all of the model's, and not only that of the graph */
@@ -118,6 +119,10 @@ static void sim_touch(struct swap_sim *s, u64 page)
 	e.price = s->price += s->price_step;
 	e.taken = s->pays_memory ? s->tm.mem.bytes : 0;
 	nr = mmpath_foresee(&s->f, &e, fetch);
+	if (s->room && nr > s->room) {
+		mmpath_foresee_cut(&s->f, e.first, fetch, nr, s->room);
+		nr = s->room;
+	}
 	s->bytes += mmpath_foresee_bytes(&s->f);
 	s->events++;
 	assert_true(nr <= e.room && nr <= MMPATH_FORESEE_MOST);
@@ -526,6 +531,29 @@ static s64 beyond_hits(const struct swap_sim *s)
 	return (s->f.all.gain - (s64)s->hits * MMPATH_MISS) / (s64)s->page_cost;
 }
 
+/* A device that takes a part of each batch only: the stream goes on from there. */
+static void test_cut(void **state)
+{
+	u64 fetch[MMPATH_FORESEE_MOST] = { 1, 2, 3 };
+	struct swap_sim s;
+
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_SPACE);
+	s.room = 8;
+	run(&s, LOOP, 10);
+	report(&s, "a loop, 8 pages of each batch");
+	assert_in_range(sim_hidden(&s), 95, 100);
+	/* those until it is known that space is right, and no batch ends the stream: else 61 */
+	assert_in_range(s.misses, 1, 45);
+	assert_same(s.f.wrong, 0);
+	assert_true(s.f.nr_unsettled <= 16);
+	assert_same(mmpath_foresee_region(&s.f, 0)->fetched, s.fetches);
+	/* pages and a mapping that it does not know */
+	mmpath_foresee_cut(&s.f, 1, fetch, 3, 0);
+	assert_same(mmpath_foresee_region(&s.f, 0)->fetched, s.fetches);
+	sim_end(&s);
+	(void)state;
+}
+
 /*
  * However dear it is to fetch a page, one that is used in time costs nothing more than a miss. One
  * that is not used in time does, until it is used after all.
@@ -631,6 +659,7 @@ int main(void)
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_rests),
 		cmocka_unit_test(test_graph_rests),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_page_cost),
 		cmocka_unit_test(test_moved),
 	};
