@@ -457,19 +457,22 @@ void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
 	mem_cgroup_flush_stats(memcg);
 }
 
-/*
- * A read that finds no free place in the queue of the device sleeps until there is one. Returns for
- * how long the task has slept, as long as it waited for a CPU then included.
- */
-static u64 mmpath_slept(unsigned long sleeps, u64 began, u64 ran)
-{
-	u64 passed;
+/* Where a task may sleep: its switches, and the clock, before */
+struct mmpath_sleep {
+	unsigned long switches;
+	u64 began;
+};
 
-	if (current->nvcsw == sleeps)
-		return 0;
-	passed = ktime_get_ns() - began;
-	ran = task_sched_runtime(current) - ran;
-	return passed - min(passed, ran);
+static void mmpath_sleep_begin(struct mmpath_sleep *sleep)
+{
+	sleep->switches = current->nvcsw;
+	sleep->began = ktime_get_ns();
+}
+
+/* Returns ns since mmpath_sleep_begin(), or 0 if the task has not slept in between. */
+static u64 mmpath_sleep_end(const struct mmpath_sleep *sleep)
+{
+	return current->nvcsw == sleep->switches ? 0 : ktime_get_ns() - sleep->began;
 }
 
 /* A batch on its way to the device: pages that were looked at, and for how long the task slept */
@@ -479,15 +482,15 @@ struct mmpath_submitted {
 };
 
 /*
- * Returns the number of pages that are read now. When the task has slept longer than two misses take,
- * the device has more to do than it can: the rest is left to be missed.
+ * Returns the number of pages that are read now. A read that finds no place in the queue of the device
+ * sleeps until there is one. When the task has slept longer than two misses take, the device has more
+ * to do than it can: the rest is left to be missed.
  */
 static unsigned int mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
 					 const u64 *page, unsigned int nr,
 					 struct mmpath_submitted *done)
 {
-	u64 began = ktime_get_ns(), ran = task_sched_runtime(current);
-	unsigned long sleeps = current->nvcsw;
+	u32 miss_ns = READ_ONCE(p->miss_ns);
 	gfp_t gfp = vma_is_shmem(vma) ? mapping_gfp_mask(vma->vm_file->f_mapping) :
 					GFP_HIGHUSER_MOVABLE;
 	unsigned long address = page[0] << PAGE_SHIFT;
@@ -498,9 +501,10 @@ static unsigned int mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_
 	struct folio *folio;
 	swp_entry_t entry;
 	pgoff_t ilx;
+	struct mmpath_sleep sleep;
 	bool new;
 
-	done->nr = nr;
+	*done = (struct mmpath_submitted){ .nr = nr };
 	gfp = (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN;
 	mpol = get_vma_policy(vma, address, 0, &ilx);
 	blk_start_plug(&plug);
@@ -515,21 +519,24 @@ static unsigned int mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_
 		if (new) {
 			mmpath_pollution_note_fetch(p, entry);
 			folio_set_readahead(folio);
+			mmpath_sleep_begin(&sleep);
 			swap_read_folio(folio, &splug);
+			done->slept += mmpath_sleep_end(&sleep);
 			count_vm_event(SWAP_RA);
 			read++;
 		}
 		folio_put(folio);
-		if (mmpath_slept(sleeps, began, ran) > 2ULL * READ_ONCE(p->miss_ns)) {
+		if (miss_ns && done->slept > 2ULL * miss_ns) {
 			done->nr = i + 1;
 			break;
 		}
 	}
+	mmpath_sleep_begin(&sleep);
 	blk_finish_plug(&plug);
 	swap_read_unplug(splug);
+	done->slept += mmpath_sleep_end(&sleep);
 	lru_add_drain();
 	mpol_cond_put(mpol);
-	done->slept = mmpath_slept(sleeps, began, ran);
 	return read;
 }
 
@@ -731,6 +738,7 @@ static void mmpath_prefetch_slept(struct mmpath_prefetcher *p, struct vm_area_st
 {
 	u64 first = vma->vm_start >> PAGE_SHIFT, for_page = miss ? READ_ONCE(p->miss_ns) : 0;
 	struct mmpath_foresight *s;
+	struct mmpath_stall *stall;
 	unsigned int unsettled;
 
 	rcu_read_lock();
@@ -739,6 +747,10 @@ static void mmpath_prefetch_slept(struct mmpath_prefetcher *p, struct vm_area_st
 		goto out;
 	spin_lock(&s->lock);
 	s->late_ns += done->slept - min(done->slept, for_page);
+	/* not once more, if the page of the fault is late */
+	for (stall = s->stalls; stall < s->stalls + MMPATH_STALLS; stall++)
+		if (stall->task == current && stall->late)
+			stall->began += done->slept;
 	if (!s->dead && done->nr < batch->nr) {
 		unsettled = s->f.nr_unsettled;
 		mmpath_foresee_cut(&s->f, first, batch->page, batch->nr, done->nr);
