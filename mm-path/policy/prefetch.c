@@ -482,9 +482,9 @@ struct mmpath_submitted {
 };
 
 /*
- * Returns the number of pages that are read now. A read that finds no place in the queue of the device
- * sleeps until there is one. When the task has slept longer than two misses take, the device has more
- * to do than it can: the rest is left to be missed.
+ * Returns the number of pages that are read now. A read that finds no place in the queue of the
+ * device sleeps until there is one. When the task has slept longer than two misses take, the device
+ * has more to do than it can: the rest is left to be missed.
  */
 static unsigned int mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
 					 const u64 *page, unsigned int nr,
@@ -729,11 +729,11 @@ void mmpath_prefetch_done(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 }
 
 /*
- * What the task has slept is a cost of the pages that were fetched, as if it had waited for them. A
- * miss would have slept for its own page.
+ * What the task has slept is a cost of the pages that were fetched, as if it had waited for
+ * them. A miss would have slept for its own page.
  */
-static void mmpath_prefetch_slept(struct mmpath_prefetcher *p, struct vm_area_struct *vma, bool miss,
-				  const struct mmpath_batch *batch,
+static void mmpath_prefetch_slept(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
+				  bool miss, const struct mmpath_batch *batch,
 				  const struct mmpath_submitted *done)
 {
 	u64 first = vma->vm_start >> PAGE_SHIFT, for_page = miss ? READ_ONCE(p->miss_ns) : 0;
