@@ -266,16 +266,25 @@ static struct mmpath_foresee_region *foresee_region_replace(struct mmpath_forese
 	return r;
 }
 
-/* The region of the mapping that begins at @first, or NULL when out of memory */
+/* The region of the mapping that begins at @first, or NULL */
+static struct mmpath_foresee_region *foresee_region_find(struct mmpath_foresee *f, u64 first)
+{
+	u32 id = mmpath_index_find(&f->mappings, first);
+	u32 number = id ? *mmpath_index_at(&f->mappings, id) : 0;
+
+	return number ? mmpath_foresee_region(f, number - 1) : NULL;
+}
+
+/* The same, added if there is none. NULL when out of memory */
 static struct mmpath_foresee_region *foresee_region_get(struct mmpath_foresee *f, u64 first)
 {
 	struct mmpath_index *ix = &f->mappings;
-	u32 id = mmpath_index_find(ix, first);
+	struct mmpath_foresee_region *r = foresee_region_find(f, first);
 	bool more = f->nr_regions < MMPATH_FORESEE_REGIONS;
-	struct mmpath_foresee_region *r;
+	u32 id;
 
-	if (id && *mmpath_index_at(ix, id))
-		return mmpath_foresee_region(f, *mmpath_index_at(ix, id) - 1);
+	if (r)
+		return r;
 	r = more ? foresee_region_add(f) : foresee_region_replace(f);
 	if (!r)
 		return NULL;
@@ -653,15 +662,6 @@ static unsigned int foresee_choose(struct mmpath_foresee *f, struct mmpath_fores
 		r->fetched += chosen;
 	}
 	return chosen;
-}
-
-/* The region of the mapping that begins at @first, or NULL */
-static struct mmpath_foresee_region *foresee_region_find(struct mmpath_foresee *f, u64 first)
-{
-	u32 id = mmpath_index_find(&f->mappings, first);
-	u32 number = id ? *mmpath_index_at(&f->mappings, id) : 0;
-
-	return number ? mmpath_foresee_region(f, number - 1) : NULL;
 }
 
 /**
