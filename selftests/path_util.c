@@ -219,12 +219,15 @@ static bool make_swap(const char *dev, unsigned int mib)
 }
 
 /* A disk of null_blk that keeps what is written. */
-static bool make_disk(const char *dir, unsigned int mib, unsigned int us)
+static bool make_disk(const char *dir, unsigned int mib, unsigned int us, unsigned int depth)
 {
-	char file[NAME], value[16], ns[16];
+	/* with a short queue, each page is a request of its own */
+	const char *sectors = depth < PATH_DEPTH ? "8" : "0";
+	char file[NAME], value[16], ns[16], queue[16];
 	const char * const set[][2] = {
 		{ "blocksize", "4096" }, { "memory_backed", "1" }, { "irqmode", "2" },
-		{ "completion_nsec", ns }, { "power", "1" },
+		{ "completion_nsec", ns }, { "max_sectors", sectors }, { "hw_queue_depth", queue },
+		{ "power", "1" },
 	};
 	size_t i;
 
@@ -232,6 +235,7 @@ static bool make_disk(const char *dir, unsigned int mib, unsigned int us)
 		return false;
 	snprintf(value, sizeof(value), "%u", mib);
 	snprintf(ns, sizeof(ns), "%u000", us);
+	snprintf(queue, sizeof(queue), "%u", depth);
 	snprintf(file, sizeof(file), "%s/size", dir);
 	path_write(file, value);
 	for (i = 0; i < ARRAY_SIZE(set); i++) {
@@ -241,17 +245,22 @@ static bool make_disk(const char *dir, unsigned int mib, unsigned int us)
 	return true;
 }
 
-bool path_swap_null(unsigned int mib, unsigned int us)
+bool path_swap_queue(unsigned int mib, unsigned int us, unsigned int depth)
 {
-	if (!make_disk(NULLB, mib, us))
+	if (!make_disk(NULLB, mib, us, depth))
 		return false;
 	snprintf(our_swap, sizeof(our_swap), "/dev/" PATH_DISK);
 	return make_swap(our_swap, mib);
 }
 
-bool path_file_disk(unsigned int mib, unsigned int us)
+bool path_swap_null(unsigned int mib, unsigned int us)
 {
-	return make_disk(NULLB_FILES, mib, us);
+	return path_swap_queue(mib, us, PATH_DEPTH);
+}
+
+bool path_file_disk(unsigned int mib, unsigned int us, unsigned int depth)
+{
+	return make_disk(NULLB_FILES, mib, us, depth);
 }
 
 bool path_swap_bad(const char *sectors)

@@ -196,12 +196,16 @@ unsigned long path_now_ms(void);
 #define PATH_FILE_DISK	"nullb_path_files"
 bool path_have_swap(void);
 bool path_swap_off(void);
+#define PATH_DEPTH	64	/* requests that a disk takes at once */
+
 /* Let each read and write take @us. */
 bool path_swap_null(unsigned int mib, unsigned int us);
+/* And let the disk take @depth of them at once. */
+bool path_swap_queue(unsigned int mib, unsigned int us, unsigned int depth);
 bool path_swap_bad(const char *sectors);
 bool path_swap_zram(unsigned int mib);
 /* Another such disk, which is not for swap. path_swap_restore() takes it away, too. */
-bool path_file_disk(unsigned int mib, unsigned int us);
+bool path_file_disk(unsigned int mib, unsigned int us, unsigned int depth);
 /* Swap on the test's disk off and on. */
 bool path_swap_again(void);
 void path_swap_restore(void);

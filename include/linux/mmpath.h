@@ -31,8 +31,10 @@ void __mmpath_swap_left(struct folio *folio, swp_entry_t entry, bool evicted);
 struct folio *__mmpath_shmem_swapin(swp_entry_t entry, gfp_t gfp, struct vm_area_struct *vma,
 				    pgoff_t index);
 void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index);
+void __mmpath_shmem_wait(struct folio *folio, struct vm_area_struct *vma, pgoff_t index);
 bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin);
 bool __mmpath_file_hit(struct vm_fault *vmf, struct folio *folio, struct file **fpin);
+void __mmpath_file_again(unsigned long address, struct folio *folio);
 void __mmpath_prefetch_exit(struct mm_struct *mm);
 void mmpath_zswap(int type, struct xarray *trees);
 
@@ -97,6 +99,14 @@ static inline void mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vm
 		__mmpath_shmem_hit(entry, vma, index);
 }
 
+/* Note that a fault on shmem is about to wait for its page, if that is still read. May sleep. */
+static inline void mmpath_shmem_wait(struct folio *folio, struct vm_area_struct *vma,
+				     pgoff_t index)
+{
+	if (mmpath_prefetching() && vma)
+		__mmpath_shmem_wait(folio, vma, index);
+}
+
 /*
  * Must the kernel not read around the page of a fault, because this would be of no use? Pages that
  * will be missed soon are being read then. May give up the lock of the VMA: then *@fpin is its
@@ -116,6 +126,17 @@ static inline bool mmpath_file_hit(struct vm_fault *vmf, struct folio *folio, st
 	return mmpath_prefetching() && __mmpath_file_hit(vmf, folio, fpin);
 }
 
+/*
+ * Note that a fault on a page of a file is begun again. With @fpin it had given up the lock of the
+ * VMA, and has waited for the page, which is @folio or could not be had.
+ */
+static inline void mmpath_file_again(unsigned long address, const struct file *fpin,
+				     struct folio *folio)
+{
+	if (mmpath_prefetching() && fpin)
+		__mmpath_file_again(address, folio);
+}
+
 /* Forget what was foreseen for @mm, in __mmput(). */
 static inline void mmpath_prefetch_exit(struct mm_struct *mm)
 {
@@ -128,6 +149,8 @@ static inline void mmpath_prefetch_exit(struct mm_struct *mm)
 #define mmpath_shmem_swapin(...)	((struct folio *)NULL)
 #define mmpath_file_miss(...)		false
 #define mmpath_file_hit(...)		false
+#define mmpath_file_again(...)		do { } while (0)
+#define mmpath_shmem_wait(...)		do { } while (0)
 
 static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address,
 				   struct folio *folio, bool ahead)

@@ -30,6 +30,7 @@ struct mmpath_prefetcher;
  * @nr: number of them
  * @depth: how far the predictor looked ahead
  * @by: the predictor
+ * @file: they are read from a file, and not from swap
  * @known: the page of the event was named before, as far as is known
  * @around: the mapping is the kernel's, for now
  */
@@ -37,7 +38,25 @@ struct mmpath_batch {
 	u64 page[MMPATH_FORESEE_MOST];
 	unsigned int nr, depth;
 	enum mmpath_predictor by;
-	bool known, around;
+	bool file, known, around;
+};
+
+/**
+ * struct mmpath_reads - a batch on its way to the device
+ * @nr: pages of the batch to look at, from the first on; less than the batch has if it was cut
+ * @read: pages that are read now
+ * @slept: how long the task has slept, mostly because the queue of the device was full, ns
+ * @sleep_most: with more, the batch is cut
+ * @began: CPU time of the task before
+ * @switches: voluntary switches of the task before it last may have slept
+ * @sleep_began: the clock then
+ */
+struct mmpath_reads {
+	unsigned int nr, read;
+	u64 slept, sleep_most;
+	u64 began;
+	unsigned long switches;
+	u64 sleep_began;
 };
 
 struct mmpath_prefetcher *mmpath_prefetcher_get(struct mem_cgroup *memcg);
@@ -46,9 +65,16 @@ void mmpath_pf_count(struct mmpath_prefetcher *p, enum mmpath_prefetch_stat what
 void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 			   struct vm_area_struct *vma, unsigned long address, bool file,
 			   bool miss, bool wait, struct mmpath_batch *batch);
-void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr);
-void mmpath_prefetch_done(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
-			  const struct mmpath_batch *batch, unsigned int read, bool miss);
+void mmpath_reads_begin(struct mmpath_reads *reads, struct mmpath_prefetcher *p,
+			struct mem_cgroup *memcg, const struct mmpath_batch *batch);
+void mmpath_sleep_begin(struct mmpath_reads *reads);
+bool mmpath_sleep_end(struct mmpath_reads *reads);
+void mmpath_reads_end(const struct mmpath_reads *reads, struct mmpath_prefetcher *p,
+		      struct mem_cgroup *memcg, u64 first, const struct mmpath_batch *batch,
+		      bool miss, bool waits);
+void mmpath_file_asked(unsigned long address);
+void mmpath_file_came(unsigned long address);
+void mmpath_file_took(struct mmpath_prefetcher *p, u64 ns);
 
 /* prefetch-file.c */
 bool mmpath_file_out(void *vma, u64 page);

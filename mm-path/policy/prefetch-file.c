@@ -17,6 +17,7 @@
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/psi.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/xarray.h>
@@ -79,8 +80,9 @@ static bool mmpath_file_takes(struct vm_area_struct *vma)
 	       !(vma->vm_flags & (VM_RAND_READ | VM_SEQ_READ | VM_HUGEPAGE));
 }
 
-static int mmpath_file_add(struct address_space *mapping, pgoff_t index, gfp_t gfp, bool ahead)
+static int mmpath_file_add(struct readahead_control *rac, pgoff_t index, gfp_t gfp, bool ahead)
 {
+	struct address_space *mapping = rac->mapping;
 	struct folio *folio;
 	int err;
 
@@ -90,65 +92,86 @@ static int mmpath_file_add(struct address_space *mapping, pgoff_t index, gfp_t g
 	if (!folio)
 		return -ENOMEM;
 	err = filemap_add_folio(mapping, folio, index, gfp);
-	if (err)
+	if (err) {
 		folio_put(folio);
-	else if (ahead)
+		return err;
+	}
+	if (ahead)
 		folio_set_readahead(folio);
-	return err;
+	rac->_workingset |= folio_test_workingset(folio);
+	rac->_nr_pages++;
+	return 0;
 }
 
-/* Let the file system read the pages that were added. */
-static void mmpath_file_submit(struct readahead_control *rac)
+/* Let the file system read the pages that were added. Returns whether to go on. */
+static bool mmpath_file_submit(struct readahead_control *rac, struct mmpath_reads *reads)
 {
+	unsigned int added = readahead_count(rac), left = 0;
 	struct folio *folio;
 
-	if (!readahead_count(rac))
-		return;
+	if (!added)
+		return true;
+	if (rac->_workingset)
+		psi_memstall_enter(&rac->_pflags);
+	mmpath_sleep_begin(reads);
 	rac->mapping->a_ops->readahead(rac);
-	/* what it did not take must not stay */
+	/* what it did not take must not stay; it may have added pages of its own */
 	while ((folio = readahead_folio(rac))) {
 		folio_get(folio);
 		filemap_remove_folio(folio);
 		folio_unlock(folio);
 		folio_put(folio);
+		left++;
 	}
+	/* it may also have entered what it leaves to us to leave */
+	if (rac->_workingset)
+		psi_memstall_leave(&rac->_pflags);
+	rac->_workingset = false;
+	reads->read -= min(left, added);
+	return mmpath_sleep_end(reads);
 }
 
-/* Returns the number of pages that are read now. @ahead: they are not waited for. */
-static unsigned int mmpath_file_read(struct file *file, const pgoff_t *index, unsigned int nr,
-				     bool ahead)
+/* @ahead: the pages are not waited for. The lock keeps truncation waiting. */
+static void mmpath_file_read(struct file *file, const pgoff_t *index, struct mmpath_reads *reads,
+			     bool ahead)
 {
 	struct address_space *mapping = file->f_mapping;
 	struct file_ra_state ra = { .ra_pages = file->f_ra.ra_pages };
 	DEFINE_READAHEAD(rac, file, &ra, mapping, 0);
 	gfp_t gfp = readahead_gfp_mask(mapping);
-	unsigned int i, read = 0, nofs;
+	unsigned int i, nofs;
+	bool more = true;
 	int err;
 
 	if (ahead)
 		gfp &= ~__GFP_DIRECT_RECLAIM;
 	nofs = memalloc_nofs_save();
 	filemap_invalidate_lock_shared(mapping);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < reads->nr; i++) {
 		if (index[i] != rac._index + rac._nr_pages)
-			mmpath_file_submit(&rac);
-		if (!rac._nr_pages)
-			rac._index = index[i];
-		err = mmpath_file_add(mapping, index[i], gfp, ahead);
-		if (!err) {
-			rac._nr_pages++;
-			read++;
-		} else if (err != -EEXIST) {
+			more &= mmpath_file_submit(&rac, reads);
+		/* not within a run: it may have been turned */
+		if (!more && index[i] != index[i - 1] + 1) {
+			reads->nr = i;
 			break;
 		}
+		if (!rac._nr_pages)
+			rac._index = index[i];
+		err = mmpath_file_add(&rac, index[i], gfp, ahead);
+		if (!err)
+			reads->read++;
+		else if (err != -EEXIST)
+			break;
 	}
-	mmpath_file_submit(&rac);
+	mmpath_file_submit(&rac, reads);
 	filemap_invalidate_unlock_shared(mapping);
 	memalloc_nofs_restore(nofs);
-	return read;
 }
 
-/* Turn runs that go down, so that the file system is called for a run, and not for each page. */
+/*
+ * Turn runs that go down, so that the file system is called for a run, and not for each page.
+ * A batch is cut between runs only.
+ */
 static void mmpath_file_turn(pgoff_t *index, unsigned int nr)
 {
 	unsigned int i, j, first;
@@ -161,32 +184,69 @@ static void mmpath_file_turn(pgoff_t *index, unsigned int nr)
 	}
 }
 
-/* Read what was named, after the page of a miss. May give up the lock of the VMA. */
-static struct file *mmpath_file_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
-					 struct vm_fault *vmf, const struct mmpath_batch *batch,
-					 bool miss)
+/*
+ * Read the page of a miss. A device or a file system may have it at once: then that is what a miss
+ * takes. Returns the page, with a reference, if it has to be waited for.
+ */
+static struct folio *mmpath_file_read_missed(struct mmpath_prefetcher *p, struct vm_fault *vmf,
+					     struct file *file)
+{
+	struct mmpath_reads reads = { .nr = 1, .sleep_most = U64_MAX };
+	u64 began = ktime_get_ns();
+	struct folio *folio;
+
+	mmpath_file_read(file, &vmf->pgoff, &reads, false);
+	folio = filemap_get_folio(file->f_mapping, vmf->pgoff);
+	if (IS_ERR(folio))
+		return NULL;
+	if (!folio_test_uptodate(folio)) {
+		mmpath_file_asked(vmf->address);
+		return folio;
+	}
+	mmpath_file_took(p, ktime_get_ns() - began);
+	folio_put(folio);
+	return NULL;
+}
+
+/*
+ * Read what was named. May give up the lock of the VMA: then the fault waits for its page, and is
+ * begun again. @late: the page of the fault, if it was fetched and has to be waited for.
+ */
+static void mmpath_file_read_ahead(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
+				   struct vm_fault *vmf, const struct mmpath_batch *batch,
+				   bool miss, struct folio *late, struct file **fpin)
 {
 	struct vm_area_struct *vma = vmf->vma;
-	struct file *file = vma->vm_file, *fpin;
+	u64 first = vma->vm_start >> PAGE_SHIFT;
+	struct file *file = vma->vm_file;
 	pgoff_t index[MMPATH_FORESEE_MOST];
+	struct folio *missed = NULL, *folio;
+	struct mmpath_reads reads;
 	struct blk_plug plug;
-	unsigned int i, read;
+	unsigned int i;
 
 	for (i = 0; i < batch->nr; i++)
 		index[i] = linear_page_index(vma, batch->page[i] << PAGE_SHIFT);
 	mmpath_file_turn(index, batch->nr);
-	fpin = maybe_unlock_mmap_for_io(vmf, NULL);
+	*fpin = maybe_unlock_mmap_for_io(vmf, NULL);
 	if (miss)
-		mmpath_file_read(file, &vmf->pgoff, 1, false);
+		missed = mmpath_file_read_missed(p, vmf, file);
 	if (!fatal_signal_pending(current)) {
 		/* not under the plug, where what reclaim writes would wait */
-		mmpath_prefetch_make_room(memcg, batch->nr);
+		mmpath_reads_begin(&reads, p, memcg, batch);
 		blk_start_plug(&plug);
-		read = mmpath_file_read(file, index, batch->nr, true);
+		mmpath_file_read(file, index, &reads, true);
+		mmpath_sleep_begin(&reads);
 		blk_finish_plug(&plug);
-		mmpath_prefetch_done(p, memcg, batch, read, miss);
+		mmpath_sleep_end(&reads);
+		mmpath_reads_end(&reads, p, memcg, first, batch, miss, !!missed);
 	}
-	return fpin;
+	folio = missed ?: late;
+	/* the fault is begun again nevertheless, and that takes more than a miss would */
+	if (folio && folio_test_uptodate(folio))
+		mmpath_file_came(vmf->address);
+	if (missed)
+		folio_put(missed);
 }
 
 bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
@@ -207,7 +267,9 @@ bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
 		ours = !batch.around;
 		/* with nothing to read ahead, the fault reads its page itself */
 		if (batch.nr)
-			*fpin = mmpath_file_prefetch(p, memcg, vmf, &batch, true);
+			mmpath_file_read_ahead(p, memcg, vmf, &batch, true, NULL, fpin);
+		else if (ours)
+			mmpath_file_asked(vmf->address);
 		mmpath_prefetcher_put(p);
 	}
 	mem_cgroup_put(memcg);
@@ -219,7 +281,7 @@ bool __mmpath_file_hit(struct vm_fault *vmf, struct folio *folio, struct file **
 	struct mmpath_prefetcher *p;
 	struct mmpath_batch batch;
 	struct mem_cgroup *memcg;
-	bool ours = false;
+	bool ours = false, late;
 
 	/* PG_readahead of a page that is being written means something else */
 	if (!mmpath_file_takes(vmf->vma) || folio_test_large(folio) ||
@@ -228,19 +290,19 @@ bool __mmpath_file_hit(struct vm_fault *vmf, struct folio *folio, struct file **
 	memcg = get_mem_cgroup_from_mm(vmf->vma->vm_mm);
 	p = mmpath_prefetcher_get(memcg);
 	if (p) {
-		mmpath_prefetch_event(p, memcg, vmf->vma, vmf->address, true, false, false,
-				      &batch);
+		late = !folio_test_uptodate(folio);
+		mmpath_prefetch_event(p, memcg, vmf->vma, vmf->address, true, false, late, &batch);
 		ours = !batch.around;
 		if (ours)
 			folio_clear_readahead(folio);
 		/* the kernel has marked others */
 		if (batch.known) {
 			mmpath_pf_count(p, MMPATH_PF_HIT, 1);
-			if (!folio_test_uptodate(folio))
-				mmpath_pf_count(p, MMPATH_PF_LATE, 1);
+			mmpath_pf_count(p, MMPATH_PF_LATE, late);
 		}
 		if (batch.nr)
-			*fpin = mmpath_file_prefetch(p, memcg, vmf, &batch, false);
+			mmpath_file_read_ahead(p, memcg, vmf, &batch, false, late ? folio : NULL,
+					       fpin);
 		mmpath_prefetcher_put(p);
 	}
 	mem_cgroup_put(memcg);

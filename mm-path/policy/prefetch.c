@@ -81,8 +81,8 @@ const char * const mmpath_prefetch_names[NR_MMPATH_PREFETCHES] = {
  * @mode: which predictors are used
  * @unsettled: pages that were prefetched and may still be used in time
  * @stat: what is counted, see mmpath_prefetch_stat_names
- * @miss_ns: what a miss waits for its page
- * @page_ns: CPU that it takes to fetch a page
+ * @miss_ns: what a miss waits for its page, in swap and in a file
+ * @page_ns: CPU that it takes to fetch a page, from swap and from a file
  * @event_ns: CPU that the model takes for an event
  * @rcu: for foresights that end; kfree_rcu() wants it in the first page
  * @lock: protects @pollution
@@ -95,7 +95,7 @@ struct mmpath_prefetcher {
 	enum mmpath_foresee_mode mode;
 	atomic_long_t unsettled;
 	atomic_long_t stat[NR_MMPATH_PF_STATS];
-	u32 miss_ns, page_ns, event_ns;
+	u32 miss_ns[2], page_ns[2], event_ns;
 	struct rcu_head rcu;
 	spinlock_t lock;	/* @pollution */
 	struct mmpath_pollution pollution;
@@ -103,18 +103,19 @@ struct mmpath_prefetcher {
 
 /**
  * struct mmpath_stall - a fault that may have to wait for its page
- * @task: the task
+ * @pid: the task; 0: the entry is free
  * @faults: its faults that are over; the fault is over if it has more
  * @address: the page
  * @began: when the fault has asked for the page
  * @late: the page was fetched, and had not arrived
+ * @file: it is read from a file
  */
 struct mmpath_stall {
-	const struct task_struct *task;
+	pid_t pid;
 	unsigned long faults;
 	unsigned long address;
 	u64 began;
-	bool late;
+	bool late, file;
 };
 
 #define MMPATH_STALLS	8	/* of an mm at once; others are not counted */
@@ -130,7 +131,8 @@ struct mmpath_stall {
  * @files: most pages of a file that were out of memory in an event
  * @stalls: faults that may wait
  * @next_stall: entry of @stalls that is replaced next
- * @late_ns: what faults have waited for pages that were fetched, since the last event
+ * @late: what faults have waited for pages that were fetched, since the last event, in
+ *	1/MMPATH_MISS
  * @around: which mappings of files are best left to the kernel; NULL: none is mapped
  * @mem: allocator of @f
  * @f: the model
@@ -146,7 +148,7 @@ struct mmpath_foresight {
 	unsigned long files;
 	struct mmpath_stall stalls[MMPATH_STALLS];
 	unsigned int next_stall;
-	u64 late_ns;
+	u32 late;
 	struct mmpath_around *around;
 	struct mmpath_mem mem;
 	struct mmpath_foresee f;
@@ -288,9 +290,9 @@ static void mmpath_average(u32 *average, u64 ns)
 }
 
 /* In 1/MMPATH_MISS of what a miss costs. 0: not known. */
-static u32 mmpath_in_misses(const struct mmpath_prefetcher *p, u64 ns)
+static u32 mmpath_in_misses(const struct mmpath_prefetcher *p, bool file, u64 ns)
 {
-	u32 miss_ns = READ_ONCE(p->miss_ns);
+	u32 miss_ns = READ_ONCE(p->miss_ns[file]);
 
 	return miss_ns ? min(mul_u64_u64_div_u64(ns, MMPATH_MISS, miss_ns), U16_MAX) : 0;
 }
@@ -434,7 +436,7 @@ static bool mmpath_swapped(void *vma, u64 page)
  * Make room for @nr pages in the cgroup of the program, and in no other. Reclaim for a charge
  * would take pages from other cgroups if it is an ancestor that is full.
  */
-void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
+static void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
 {
 	unsigned long room = nr, used, limit, flags;
 	struct mem_cgroup *at;
@@ -457,58 +459,59 @@ void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
 	mem_cgroup_flush_stats(memcg);
 }
 
-/* Where a task may sleep: its switches, and the clock, before */
-struct mmpath_sleep {
-	unsigned long switches;
-	u64 began;
-};
-
-static void mmpath_sleep_begin(struct mmpath_sleep *sleep)
+/* Begin what may put the task to sleep. */
+void mmpath_sleep_begin(struct mmpath_reads *reads)
 {
-	sleep->switches = current->nvcsw;
-	sleep->began = ktime_get_ns();
+	reads->switches = current->nvcsw;
+	reads->sleep_began = ktime_get_ns();
 }
-
-/* Returns ns since mmpath_sleep_begin(), or 0 if the task has not slept in between. */
-static u64 mmpath_sleep_end(const struct mmpath_sleep *sleep)
-{
-	return current->nvcsw == sleep->switches ? 0 : ktime_get_ns() - sleep->began;
-}
-
-/* A batch on its way to the device: pages that were looked at, and for how long the task slept */
-struct mmpath_submitted {
-	unsigned int nr;
-	u64 slept;
-};
 
 /*
- * Returns the number of pages that are read now. A read that finds no place in the queue of the
- * device sleeps until there is one. When the task has slept longer than two misses take, the device
- * has more to do than it can: the rest is left to be missed.
+ * End it. A read that finds no place in the queue of the device sleeps until there is one, and a
+ * file system may read where the pages are. When the task has slept longer than two misses take,
+ * the rest of the batch is left to be missed. Returns whether to go on.
  */
-static unsigned int mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
-					 const u64 *page, unsigned int nr,
-					 struct mmpath_submitted *done)
+bool mmpath_sleep_end(struct mmpath_reads *reads)
 {
-	u32 miss_ns = READ_ONCE(p->miss_ns);
+	if (current->nvcsw != reads->switches)
+		reads->slept += ktime_get_ns() - reads->sleep_began;
+	return reads->slept <= reads->sleep_most;
+}
+
+/* Begin to read a batch. */
+void mmpath_reads_begin(struct mmpath_reads *reads, struct mmpath_prefetcher *p,
+			struct mem_cgroup *memcg, const struct mmpath_batch *batch)
+{
+	u32 miss_ns = READ_ONCE(p->miss_ns[batch->file]);
+
+	*reads = (struct mmpath_reads){
+		.nr = batch->nr,
+		.sleep_most = miss_ns ? 2ULL * miss_ns : U64_MAX,
+		/* CPU, because a fault without prefetching would wait in reclaim as well */
+		.began = task_sched_runtime(current),
+	};
+	mmpath_prefetch_make_room(memcg, batch->nr);
+}
+
+static void mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
+				 const u64 *page, struct mmpath_reads *reads)
+{
 	gfp_t gfp = vma_is_shmem(vma) ? mapping_gfp_mask(vma->vm_file->f_mapping) :
 					GFP_HIGHUSER_MOVABLE;
 	unsigned long address = page[0] << PAGE_SHIFT;
 	struct swap_iocb *splug = NULL;
 	struct mempolicy *mpol;
-	unsigned int i, read = 0;
+	bool new, more = true;
 	struct blk_plug plug;
 	struct folio *folio;
 	swp_entry_t entry;
+	unsigned int i;
 	pgoff_t ilx;
-	struct mmpath_sleep sleep;
-	bool new;
 
-	*done = (struct mmpath_submitted){ .nr = nr };
 	gfp = (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN;
 	mpol = get_vma_policy(vma, address, 0, &ilx);
 	blk_start_plug(&plug);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < reads->nr && more; i++) {
 		if (!mmpath_swap_entry(vma, page[i] << PAGE_SHIFT, &entry))
 			continue;
 		/* no harm if the page has been brought meanwhile, or the device has gone */
@@ -519,25 +522,22 @@ static unsigned int mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_
 		if (new) {
 			mmpath_pollution_note_fetch(p, entry);
 			folio_set_readahead(folio);
-			mmpath_sleep_begin(&sleep);
+			mmpath_sleep_begin(reads);
 			swap_read_folio(folio, &splug);
-			done->slept += mmpath_sleep_end(&sleep);
+			more = mmpath_sleep_end(reads);
 			count_vm_event(SWAP_RA);
-			read++;
+			reads->read++;
 		}
 		folio_put(folio);
-		if (miss_ns && done->slept > 2ULL * miss_ns) {
-			done->nr = i + 1;
-			break;
-		}
 	}
-	mmpath_sleep_begin(&sleep);
+	if (!more)
+		reads->nr = i;
+	mmpath_sleep_begin(reads);
 	blk_finish_plug(&plug);
 	swap_read_unplug(splug);
-	done->slept += mmpath_sleep_end(&sleep);
+	mmpath_sleep_end(reads);
 	lru_add_drain();
 	mpol_cond_put(mpol);
-	return read;
 }
 
 /* Events */
@@ -573,10 +573,11 @@ static u32 mmpath_prefetch_nodes(struct mm_struct *mm, unsigned long files)
 }
 
 /*
- * What a fault waits. A fault whose page has not arrived returns to let others have the locks,
- * waits, and is begun again. Then it finds the page in the swap cache: that is the end of its
- * wait. If the page had arrived before the fault came to wait for it, the fault goes on and is
- * over. There is no second try, and there was no wait.
+ * What a fault waits. A fault on anonymous memory whose page has not arrived returns to let others
+ * have the locks, waits, and is begun again. Then it finds the page in the swap cache: that is the
+ * end of its wait. If the page had arrived before the fault came to wait for it, the fault goes on
+ * and is over. There is no second try, and there was no wait. A fault on a file waits before it
+ * returns, and one on shmem does not return: both tell when they have the page.
  */
 
 static unsigned long mmpath_faults_of(const struct task_struct *task)
@@ -584,38 +585,102 @@ static unsigned long mmpath_faults_of(const struct task_struct *task)
 	return task->min_flt + task->maj_flt;
 }
 
-static void mmpath_stall_begin(struct mmpath_foresight *s, unsigned long address, bool late)
+/* The entry of a task, which alone makes and ends it; or with 0 a free one. NULL: there is none. */
+static struct mmpath_stall *mmpath_stall_find(struct mmpath_foresight *s, pid_t pid)
 {
-	struct mmpath_stall *stall = &s->stalls[s->next_stall++ % MMPATH_STALLS];
+	int i;
+
+	for (i = 0; i < MMPATH_STALLS; i++)
+		if (READ_ONCE(s->stalls[i].pid) == pid)
+			return &s->stalls[i];
+	return NULL;
+}
+
+static void mmpath_stall_begin(struct mmpath_foresight *s, unsigned long address, bool file,
+			       bool late)
+{
+	/* one of this task that is left is of a fault that did not wait */
+	struct mmpath_stall *stall = mmpath_stall_find(s, current->pid) ?:
+				     mmpath_stall_find(s, 0) ?:
+				     &s->stalls[s->next_stall++ % MMPATH_STALLS];
 
 	lockdep_assert_held(&s->lock);
-	stall->task = current;
+	WRITE_ONCE(stall->pid, current->pid);
+	stall->file = file;
 	stall->faults = mmpath_faults_of(current);
 	stall->address = address & PAGE_MASK;
 	stall->late = late;
 	stall->began = ktime_get_ns();
 }
 
-static void mmpath_stall_end(struct mmpath_foresight *s, unsigned long address)
+/* The fault on @address has its page. @waited: it has waited for it. */
+static void mmpath_stall_end(struct mmpath_foresight *s, unsigned long address, bool waited)
 {
-	struct mmpath_stall *stall;
-	u64 waited;
+	struct mmpath_stall *stall = mmpath_stall_find(s, current->pid);
+	u64 ns;
 
 	lockdep_assert_held(&s->lock);
-	for (stall = s->stalls; stall < s->stalls + MMPATH_STALLS; stall++) {
-		if (stall->task != current || stall->address != (address & PAGE_MASK) ||
-		    stall->faults != mmpath_faults_of(current))
-			continue;
-		waited = ktime_get_ns() - stall->began;
-		mmpath_pf_count(s->p, MMPATH_PF_STALLS, 1);
-		mmpath_pf_count(s->p, MMPATH_PF_STALL_NS, waited);
-		if (stall->late)
-			s->late_ns += waited;
-		else
-			mmpath_average(&s->p->miss_ns, waited);
-		stall->task = NULL;
+	if (!stall || stall->address != (address & PAGE_MASK) ||
+	    stall->faults != mmpath_faults_of(current))
 		return;
+	WRITE_ONCE(stall->pid, 0);
+	if (!waited)
+		return;
+	ns = ktime_get_ns() - stall->began;
+	mmpath_pf_count(s->p, MMPATH_PF_STALLS, 1);
+	mmpath_pf_count(s->p, MMPATH_PF_STALL_NS, ns);
+	if (stall->late)
+		s->late += mmpath_in_misses(s->p, stall->file, ns);
+	else
+		mmpath_average(&s->p->miss_ns[stall->file], ns);
+}
+
+static void mmpath_stall_over(unsigned long address, bool waited)
+{
+	struct mmpath_foresight *s;
+
+	rcu_read_lock();
+	s = mmpath_foresight_find(current->mm);
+	if (s && mmpath_stall_find(s, current->pid)) {
+		spin_lock(&s->lock);
+		if (!s->dead)
+			mmpath_stall_end(s, address, waited);
+		spin_unlock(&s->lock);
 	}
+	rcu_read_unlock();
+}
+
+/* Note that a fault has asked for a page of a file. */
+void mmpath_file_asked(unsigned long address)
+{
+	struct mmpath_foresight *s;
+
+	rcu_read_lock();
+	s = mmpath_foresight_find(current->mm);
+	if (s) {
+		spin_lock(&s->lock);
+		if (!s->dead)
+			mmpath_stall_begin(s, address, true, false);
+		spin_unlock(&s->lock);
+	}
+	rcu_read_unlock();
+}
+
+void __mmpath_file_again(unsigned long address, struct folio *folio)
+{
+	mmpath_stall_over(address, !IS_ERR(folio) && folio_test_uptodate(folio));
+}
+
+/* Note how long it took to read the page of a miss, which the fault need not wait for. */
+void mmpath_file_took(struct mmpath_prefetcher *p, u64 ns)
+{
+	mmpath_average(&p->miss_ns[true], ns);
+}
+
+/* Note that the page has come before the fault waits for it. */
+void mmpath_file_came(unsigned long address)
+{
+	mmpath_stall_over(address, false);
 }
 
 /* Is the mapping of a file the kernel's, for now? */
@@ -629,7 +694,7 @@ static bool mmpath_foresight_around(struct mmpath_foresight *s,
 
 /*
  * Let the model see an event, and tell what to read. @file: the page is read from a file, and not
- * from swap. @wait: the fault may wait for it; that is counted for swap only.
+ * from swap. @wait: the fault may wait for it.
  */
 void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 			   struct vm_area_struct *vma, unsigned long address, bool file,
@@ -651,6 +716,7 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 	s64 held;
 
 	batch->nr = 0;
+	batch->file = file;
 	batch->known = false;
 	batch->around = file;
 	rcu_read_lock();
@@ -675,20 +741,20 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 		WRITE_ONCE(s->p, p);
 	}
 	s->memcg = memcg;
-	if (wait)
-		mmpath_stall_begin(s, address, !miss);
+	if (wait && miss)
+		mmpath_stall_begin(s, address, file, false);
 	if (file && mmpath_foresight_around(s, &e))
 		goto out_unlock;
 	batch->around = false;
 	unsettled = atomic_long_read(&p->unsettled);
 	pool = in_memory * s->f.pool_percent / 100;
 	e.room = pool - min(pool, unsettled);
-	e.late = mmpath_in_misses(p, s->late_ns);
-	e.page_cost = mmpath_in_misses(p, READ_ONCE(p->page_ns));
-	e.learning_cost = mmpath_in_misses(p, READ_ONCE(p->event_ns));
+	e.late = s->late;
+	e.page_cost = mmpath_in_misses(p, file, READ_ONCE(p->page_ns[file]));
+	e.learning_cost = mmpath_in_misses(p, file, READ_ONCE(p->event_ns));
 	e.price = READ_ONCE(p->pollution.price);
 	e.taken = mmpath_unused_bytes(p, s) + s->mem.bytes;
-	s->late_ns = 0;
+	s->late = 0;
 	/* one in some is enough for an average */
 	if (s->f.clock % 16 == 0)
 		began = ktime_get_ns();
@@ -706,6 +772,9 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 	batch->by = s->f.fetch_by;
 	batch->depth = s->f.fetch_depth;
 	batch->known = s->f.used_by < NR_MMPATH_PREDICTORS;
+	/* what the kernel reads ahead of a file, and is late, is no cost of ours */
+	if (wait && !miss && (batch->known || !file))
+		mmpath_stall_begin(s, address, file, true);
 	batch->around = file && s->f.all.asleep;
 	atomic_long_add((long)s->f.nr_unsettled - (long)unsettled, &p->unsettled);
 	mmpath_pollution_note_held(p, s->mem.bytes - held);
@@ -719,41 +788,32 @@ out:
 	rcu_read_unlock();
 }
 
-void mmpath_prefetch_done(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
-			  const struct mmpath_batch *batch, unsigned int read, bool miss)
-{
-	mmpath_pf_count(p, MMPATH_PF_PREFETCHED, read);
-	mmpath_pf_count(p, MMPATH_PF_PREFETCHED_BY + batch->by, read);
-	trace_mmpath_prefetch(cgroup_id(memcg->css.cgroup), task_tgid_nr(current), batch->by,
-			      batch->depth, batch->nr, read, miss);
-}
-
 /*
  * What the task has slept is a cost of the pages that were fetched, as if it had waited for
  * them. A miss would have slept for its own page.
  */
-static void mmpath_prefetch_slept(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
-				  bool miss, const struct mmpath_batch *batch,
-				  const struct mmpath_submitted *done)
+static void mmpath_prefetch_slept(struct mmpath_prefetcher *p, u64 first, bool waits,
+				  const struct mmpath_batch *batch,
+				  const struct mmpath_reads *reads)
 {
-	u64 first = vma->vm_start >> PAGE_SHIFT, for_page = miss ? READ_ONCE(p->miss_ns) : 0;
+	u64 for_page = waits ? READ_ONCE(p->miss_ns[batch->file]) : 0;
 	struct mmpath_foresight *s;
 	struct mmpath_stall *stall;
 	unsigned int unsettled;
 
 	rcu_read_lock();
-	s = mmpath_foresight_find(vma->vm_mm);
+	s = mmpath_foresight_find(current->mm);
 	if (!s)
 		goto out;
 	spin_lock(&s->lock);
-	s->late_ns += done->slept - min(done->slept, for_page);
+	s->late += mmpath_in_misses(p, batch->file, reads->slept - min(reads->slept, for_page));
 	/* not once more, if the page of the fault is late */
-	for (stall = s->stalls; stall < s->stalls + MMPATH_STALLS; stall++)
-		if (stall->task == current && stall->late)
-			stall->began += done->slept;
-	if (!s->dead && done->nr < batch->nr) {
+	stall = mmpath_stall_find(s, current->pid);
+	if (stall && stall->late)
+		stall->began += reads->slept;
+	if (!s->dead && reads->nr < batch->nr) {
 		unsettled = s->f.nr_unsettled;
-		mmpath_foresee_cut(&s->f, first, batch->page, batch->nr, done->nr);
+		mmpath_foresee_cut(&s->f, first, batch->page, batch->nr, reads->nr);
 		atomic_long_sub(unsettled - s->f.nr_unsettled, &s->p->unsettled);
 	}
 	spin_unlock(&s->lock);
@@ -761,26 +821,37 @@ out:
 	rcu_read_unlock();
 }
 
+/*
+ * A batch has been read. @first: first page of the mapping. @miss: a miss began it, and @waits for
+ * its page.
+ */
+void mmpath_reads_end(const struct mmpath_reads *reads, struct mmpath_prefetcher *p,
+		      struct mem_cgroup *memcg, u64 first, const struct mmpath_batch *batch,
+		      bool miss, bool waits)
+{
+	if (reads->slept)
+		mmpath_prefetch_slept(p, first, miss && waits, batch, reads);
+	if (reads->read)
+		mmpath_average(&p->page_ns[batch->file],
+			       (task_sched_runtime(current) - reads->began) / reads->read);
+	mmpath_pf_count(p, MMPATH_PF_PREFETCHED, reads->read);
+	mmpath_pf_count(p, MMPATH_PF_PREFETCHED_BY + batch->by, reads->read);
+	trace_mmpath_prefetch(cgroup_id(memcg->css.cgroup), task_tgid_nr(current), batch->by,
+			      batch->depth, batch->nr, reads->read, miss);
+}
+
 static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 			    struct vm_area_struct *vma, unsigned long address, bool miss, bool wait)
 {
-	struct mmpath_submitted done;
 	struct mmpath_batch batch;
-	unsigned int read;
-	u64 began;
+	struct mmpath_reads reads;
 
 	mmpath_prefetch_event(p, memcg, vma, address, false, miss, wait, &batch);
 	if (!batch.nr || fatal_signal_pending(current))
 		return;
-	/* CPU, because a fault without prefetching would wait in reclaim as well */
-	began = task_sched_runtime(current);
-	mmpath_prefetch_make_room(memcg, batch.nr);
-	read = mmpath_prefetch_read(p, vma, batch.page, batch.nr, &done);
-	if (done.slept)
-		mmpath_prefetch_slept(p, vma, miss, &batch, &done);
-	if (read)
-		mmpath_average(&p->page_ns, (task_sched_runtime(current) - began) / read);
-	mmpath_prefetch_done(p, memcg, &batch, read, miss);
+	mmpath_reads_begin(&reads, p, memcg, &batch);
+	mmpath_prefetch_read(p, vma, batch.page, &reads);
+	mmpath_reads_end(&reads, p, memcg, vma->vm_start >> PAGE_SHIFT, &batch, miss, wait);
 }
 
 static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol,
@@ -808,8 +879,7 @@ static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempo
 			mmpath_pf_count(p, MMPATH_PF_ONDEMAND, waits);
 			if (waits)
 				mmpath_pollution_note_miss(p, entry);
-			mmpath_prefetch(p, memcg, vma, address, true,
-					waits && !vma_is_shmem(vma));
+			mmpath_prefetch(p, memcg, vma, address, true, waits);
 		}
 		mmpath_prefetcher_put(p);
 	}
@@ -821,6 +891,12 @@ struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mp
 			      struct vm_fault *vmf)
 {
 	return mmpath_swapin_at(entry, gfp, mpol, ilx, vmf->vma, vmf->address);
+}
+
+void __mmpath_swap_again(struct vm_area_struct *vma, unsigned long address)
+{
+	if (vma->vm_mm == current->mm)
+		mmpath_stall_over(address, true);
 }
 
 static unsigned long mmpath_address(struct vm_area_struct *vma, pgoff_t index)
@@ -859,27 +935,10 @@ void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct
 		mmpath_pf_count(p, MMPATH_PF_HIT, 1);
 		mmpath_pf_count(p, MMPATH_PF_LATE, late);
 		mmpath_pollution_note_hit(p);
-		mmpath_prefetch(p, memcg, vma, address, false, late && !vma_is_shmem(vma));
+		mmpath_prefetch(p, memcg, vma, address, false, late);
 		mmpath_prefetcher_put(p);
 	}
 	mem_cgroup_put(memcg);
-}
-
-void __mmpath_swap_again(struct vm_area_struct *vma, unsigned long address)
-{
-	struct mmpath_foresight *s;
-
-	if (vma->vm_mm != current->mm)
-		return;
-	rcu_read_lock();
-	s = mmpath_foresight_find(vma->vm_mm);
-	if (s) {
-		spin_lock(&s->lock);
-		if (!s->dead)
-			mmpath_stall_end(s, address);
-		spin_unlock(&s->lock);
-	}
-	rcu_read_unlock();
 }
 
 void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index)
@@ -893,6 +952,16 @@ void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t i
 	if (!folio_test_large(folio) && folio_test_readahead(folio))
 		__mmpath_swap_hit(vma, mmpath_address(vma, index), folio);
 	folio_put(folio);
+}
+
+void __mmpath_shmem_wait(struct folio *folio, struct vm_area_struct *vma, pgoff_t index)
+{
+	bool waits = !folio_test_uptodate(folio);
+
+	if (waits)
+		folio_wait_locked(folio);
+	if (vma->vm_mm == current->mm)
+		mmpath_stall_over(mmpath_address(vma, index), waits);
 }
 
 /* Cgroups */

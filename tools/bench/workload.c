@@ -6,12 +6,14 @@
  * there, and prints how long it took from the --warm'th touch on; with --hold it stops
  * before it begins, with --stop before the first and there, until it gets SIGCONT. With
  * --threads the touches from there on are divided among so many, each with a string of its
- * own. With --faults it maps the pages anew after each round. With --truth it touches
+ * own. With --file the pages are those of a file, or of a disk, which it overwrites at first, and
+ * touches read them. With --faults it maps the pages anew after each round. With --truth it touches
  * nothing and prints the miss rate curve of the same reference string, again from the
  * --warm'th touch on, computed with Mattson's algorithm over a Fenwick tree of times; an
  * implementation that shares nothing with the kernel's. With --string it prints the
  * reference string itself, page numbers of 64 bits, for build/bench/models.
  */
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -31,7 +33,7 @@
 #define MAX_THREADS	16
 
 struct job {
-	const char *pattern;
+	const char *pattern, *file;
 	uint64_t pages, touches, warm, i, seed;
 	unsigned int work, threads;
 	uint32_t group;
@@ -142,6 +144,32 @@ static char *map_pages(const struct job *j)
 	return map;
 }
 
+/* Those of the file, in which each page has its number; NULL and a message if there are none. */
+static char *map_file(const struct job *j)
+{
+	uint64_t page, words[PAGE / sizeof(uint64_t)] = { 0 };
+	int fd = open(j->file, O_RDWR | O_CLOEXEC);
+	char *map = MAP_FAILED;
+	bool good = fd >= 0;
+
+	for (page = 0; page < j->pages && good; page++) {
+		words[0] = page + 1;
+		good = pwrite(fd, words, PAGE, page * PAGE) == (ssize_t)PAGE;
+		/* pages that wait to be written must not fill the memory there is */
+		if (page % 256 == 255)
+			good = good && !fsync(fd);
+	}
+	good = good && !fsync(fd) && !posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	if (good)
+		map = mmap(NULL, j->pages * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (map != MAP_FAILED)
+		return map;
+	fprintf(stderr, "workload: %s cannot be written and mapped\n", j->file);
+	return NULL;
+}
+
 /* Every page holds its number; a touch reads it and @work more words. */
 static uint64_t touch(const struct job *j, char *map, uint64_t page)
 {
@@ -150,7 +178,8 @@ static uint64_t touch(const struct job *j, char *map, uint64_t page)
 
 	for (unsigned int w = 0; w < j->work; w++)
 		sum += mem[w % 512];
-	mem[8] = sum;
+	if (!j->file)
+		mem[8] = sum;
 	return bad;
 }
 
@@ -212,11 +241,11 @@ static int run(struct job *j, uint64_t (*next)(struct job *j))
 {
 	uint64_t bad = 0, begin = timed_now_ns(), page;
 	struct timed timed;
-	char *map = map_pages(j);
+	char *map = j->file ? map_file(j) : map_pages(j);
 
 	if (!map)
 		return 1;
-	for (page = 0; page < j->pages; page++)
+	for (page = 0; page < j->pages && !j->file; page++)
 		*(volatile uint64_t *)(map + page * PAGE) = page + 1;
 	stop(j);
 	bad += touch_until(j, map, next, j->warm);
@@ -337,7 +366,8 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: workload [--truth|--string|--faults] [--huge] [--work WORDS] [--hold]\n"
-		"                [--warm TOUCHES] [--stop] [--threads N] [--group PAGES] [--seed N]\n"
+		"                [--file FILE] [--warm TOUCHES] [--stop] [--threads N]\n"
+		"                [--group PAGES] [--seed N]\n"
 		"                loop|uniform|zipf|phase|interleave|chase PAGES TOUCHES\n");
 	return 64;
 }
@@ -349,6 +379,7 @@ int main(int argc, char **argv)
 		{ "string", no_argument, NULL, 'p' },
 		{ "faults", no_argument, NULL, 'f' },
 		{ "hold", no_argument, NULL, 'd' },
+		{ "file", required_argument, NULL, 'i' },
 		{ "stop", no_argument, NULL, 'o' },
 		{ "warm", required_argument, NULL, 'a' },
 		{ "huge", no_argument, NULL, 'h' },
@@ -370,6 +401,7 @@ int main(int argc, char **argv)
 		case 'p': act = print_string; break;
 		case 'f': act = run_faults; break;
 		case 'd': held = true; break;
+		case 'i': j.file = optarg; break;
 		case 'o': j.stop = true; break;
 		case 'a': j.warm = strtoull(optarg, NULL, 10); break;
 		case 'h': j.huge = true; break;
@@ -387,7 +419,7 @@ int main(int argc, char **argv)
 	j.touches = strtoull(argv[optind + 2], NULL, 10);
 	if (!next || j.touches <= j.warm || j.pages < 1024 || (j.pages & (j.pages - 1)) ||
 	    !j.group || j.pages % j.group || !j.seed || !j.threads || j.threads > MAX_THREADS ||
-	    (j.threads > 1 && act != run))
+	    ((j.threads > 1 || j.file) && act != run) || (j.file && j.huge))
 		return usage();
 	if (held)
 		hold();
