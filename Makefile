@@ -7,7 +7,7 @@ LAB := tools/lab/lab
 
 # Debian packages, for the whole of it.
 DEPS := bc bison build-essential ccache cpio curl flex git kmod libelf-dev libssl-dev \
-	linux-source-6.12 python3 quilt rsync xz-utils procps \
+	linux-source-6.12 lz4 python3 quilt rsync xz-utils procps \
 	qemu-system-x86 iproute2 \
 	libcmocka-dev libjansson-dev libncurses-dev libzstd-dev libdw-dev libcap-dev libnuma-dev \
 	gnuplot-nox shellcheck sparse python3-sphinx \
