@@ -5,6 +5,7 @@
 #ifndef _MM_PATH_AHEAD_H
 #define _MM_PATH_AHEAD_H
 
+#include "../models/pollution.h"
 #include "prefetch.h"
 
 enum mmpath_prefetch_stat {
@@ -22,7 +23,33 @@ enum mmpath_prefetch_stat {
 	NR_MMPATH_PF_STATS = MMPATH_PF_HIT_BY + NR_MMPATH_PREDICTORS,
 };
 
-struct mmpath_prefetcher;
+/**
+ * struct mmpath_prefetcher - a cgroup whose programs have pages prefetched
+ * @ref: one is that of the table
+ * @dead: it has left the table; read and written under RCU
+ * @memcg: the cgroup; the table holds a reference
+ * @mode: which predictors are used
+ * @unsettled: pages that were prefetched and may still be used in time
+ * @stat: what is counted, see mmpath_prefetch_stat_names
+ * @miss_ns: what a miss waits for its page, in swap and in a file
+ * @page_ns: CPU that it takes to fetch a page, from swap and from a file
+ * @event_ns: CPU that the model takes for an event
+ * @rcu: for foresights that end; kfree_rcu() wants it in the first page
+ * @lock: protects @pollution
+ * @pollution: which misses all of that causes, in swap
+ */
+struct mmpath_prefetcher {
+	refcount_t ref;
+	bool dead;
+	struct mem_cgroup *memcg;
+	enum mmpath_foresee_mode mode;
+	atomic_long_t unsettled;
+	atomic_long_t stat[NR_MMPATH_PF_STATS];
+	u32 miss_ns[2], page_ns[2], event_ns;
+	struct rcu_head rcu;
+	spinlock_t lock;	/* @pollution */
+	struct mmpath_pollution pollution;
+};
 
 /**
  * struct mmpath_batch - what to do after an event
@@ -59,6 +86,7 @@ struct mmpath_reads {
 	u64 sleep_began;
 };
 
+struct mmpath_prefetcher *mmpath_prefetcher_near(struct mem_cgroup *memcg);
 struct mmpath_prefetcher *mmpath_prefetcher_get(struct mem_cgroup *memcg);
 void mmpath_prefetcher_put(struct mmpath_prefetcher *p);
 void mmpath_pf_count(struct mmpath_prefetcher *p, enum mmpath_prefetch_stat what, long n);
@@ -73,8 +101,13 @@ void mmpath_reads_end(const struct mmpath_reads *reads, struct mmpath_prefetcher
 		      struct mem_cgroup *memcg, u64 first, const struct mmpath_batch *batch,
 		      bool miss, bool waits);
 void mmpath_file_asked(unsigned long address);
-void mmpath_file_came(unsigned long address);
-void mmpath_file_took(struct mmpath_prefetcher *p, u64 ns);
+void mmpath_stall_over(unsigned long address, bool waited);
+void mmpath_average(u32 *average, u64 ns);
+
+/* prefetch-swap.c */
+bool mmpath_swapped(void *vma, u64 page);
+unsigned long mmpath_shmem_in_swap(struct vm_area_struct *vma);
+const char *mmpath_devices_wait(void);
 
 /* prefetch-file.c */
 bool mmpath_file_out(void *vma, u64 page);

@@ -203,7 +203,7 @@ static struct folio *mmpath_file_read_missed(struct mmpath_prefetcher *p, struct
 		mmpath_file_asked(vmf->address);
 		return folio;
 	}
-	mmpath_file_took(p, ktime_get_ns() - began);
+	mmpath_average(&p->miss_ns[true], ktime_get_ns() - began);
 	folio_put(folio);
 	return NULL;
 }
@@ -244,9 +244,14 @@ static void mmpath_file_read_ahead(struct mmpath_prefetcher *p, struct mem_cgrou
 	folio = missed ?: late;
 	/* the fault is begun again nevertheless, and that takes more than a miss would */
 	if (folio && folio_test_uptodate(folio))
-		mmpath_file_came(vmf->address);
+		mmpath_stall_over(vmf->address, false);
 	if (missed)
 		folio_put(missed);
+}
+
+void __mmpath_file_again(unsigned long address, struct folio *folio)
+{
+	mmpath_stall_over(address, !IS_ERR(folio) && folio_test_uptodate(folio));
 }
 
 bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)

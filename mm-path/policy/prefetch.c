@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prefetch: pages that a program will miss soon are read from swap ahead of it
- * (thesis 4.5).
+ * Prefetch: pages that a program will miss soon are read ahead of it (thesis 4.5).
  *
- *	miss --read the page--> foresee.c --> read more pages into the swap cache
+ *	miss --read the page--> foresee.c --> read more pages
  *	first use of a page in the middle of the last batch --> the next batch
  *
- * It is a third kind of swap readahead, beside that of neighbouring slots and that of
- * neighbouring pages, for the programs of a cgroup and of the cgroups below it. It needs no
- * tracking: misses, and first uses of prefetched pages, are all that it learns from. A
- * prefetched page is not mapped before its use, because that would hide the use.
+ * That is for the programs of a cgroup and of the cgroups below it. It needs no tracking: misses,
+ * and first uses of prefetched pages, are all that it learns from. A prefetched page is not mapped
+ * before its use, because that would hide the use. prefetch-swap.c and prefetch-file.c tell of
+ * misses and uses, and read pages. Here is what is foreseen for each program, what faults wait, and
+ * what cgroups choose.
  *
  * The page that was missed is read first, at once. The task then prepares the reads of the
  * others while it would wait anyway. Prefetched pages are charged like all others, but they
  * give way. Room for them is made in the cgroup of the program only. If an ancestor or the
- * machine is full then, the rest of the batch is dropped. A swap device that needs no wait
- * (zram) leaves nothing to hide: there the kernel's own readahead is used. A page that no device
- * has, because it is in zswap or full of zeros, is not read ahead.
+ * machine is full then, the rest of the batch is dropped.
  *
  * What is foreseen is kept for each mm, is charged to the cgroup of the program, and ends with
  * the mm. Out of memory, less is foreseen.
@@ -24,30 +22,20 @@
  * Locks: changes of the table of cgroups hold mmpath_memcg_mutex. A fault holds a reference to
  * the prefetcher while it reads: that may take as long as the disk likes. The lock of a foresight
  * is taken under RCU, and nothing below it but the locks of page tables and of the allocator.
- * The lock of a prefetcher is the innermost. It is taken with interrupts off, because pages leave
- * the swap cache under the lock of its tree, which interrupts take.
+ * The lock of a prefetcher is the innermost. It is taken with interrupts off, see prefetch-swap.c.
  */
-#include <linux/blkdev.h>
 #include <linux/memcontrol.h>
-#include <linux/mempolicy.h>
 #include <linux/mm.h>
 #include <linux/psi.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable.h>
 #include <linux/sched/cputime.h>
-#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
-#include <linux/shmem_fs.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
-#include <linux/swapops.h>
 #include <linux/xarray.h>
-#include <linux/zswap.h>
 #include <trace/events/mmpath.h>
-#include "../../internal.h"
-#include "../../swap.h"
 #include "../models/around.h"
-#include "../models/pollution.h"
 #include "ahead.h"
 
 static const char * const mmpath_prefetch_stat_names[NR_MMPATH_PF_STATS] = {
@@ -71,34 +59,6 @@ const char * const mmpath_prefetch_names[NR_MMPATH_PREFETCHES] = {
 	[MMPATH_PREFETCH_SPACE]	= "space",
 	[MMPATH_PREFETCH_PPG]	= "ppg",
 	[MMPATH_PREFETCH_AUTO]	= "auto",
-};
-
-/**
- * struct mmpath_prefetcher - a cgroup whose programs have pages prefetched
- * @ref: one is that of the table
- * @dead: it has left the table; read and written under RCU
- * @memcg: the cgroup; the table holds a reference
- * @mode: which predictors are used
- * @unsettled: pages that were prefetched and may still be used in time
- * @stat: what is counted, see mmpath_prefetch_stat_names
- * @miss_ns: what a miss waits for its page, in swap and in a file
- * @page_ns: CPU that it takes to fetch a page, from swap and from a file
- * @event_ns: CPU that the model takes for an event
- * @rcu: for foresights that end; kfree_rcu() wants it in the first page
- * @lock: protects @pollution
- * @pollution: which misses all of that causes, in swap
- */
-struct mmpath_prefetcher {
-	refcount_t ref;
-	bool dead;
-	struct mem_cgroup *memcg;
-	enum mmpath_foresee_mode mode;
-	atomic_long_t unsettled;
-	atomic_long_t stat[NR_MMPATH_PF_STATS];
-	u32 miss_ns[2], page_ns[2], event_ns;
-	struct rcu_head rcu;
-	spinlock_t lock;	/* @pollution */
-	struct mmpath_pollution pollution;
 };
 
 /**
@@ -158,7 +118,6 @@ struct mmpath_foresight {
 DEFINE_STATIC_KEY_FALSE(mmpath_prefetch_key);
 static DEFINE_XARRAY(mmpath_prefetchers);	/* by the id of the cgroup's css */
 static struct rhashtable mmpath_foresights;
-static struct xarray *mmpath_zswap_trees[MAX_SWAPFILES];	/* zswap's own; NULL: none */
 
 static const struct rhashtable_params mmpath_foresight_params = {
 	.key_len = sizeof(struct mm_struct *),
@@ -180,88 +139,13 @@ void mmpath_prefetcher_put(struct mmpath_prefetcher *p)
 }
 
 /* The prefetcher of the cgroup, or of the nearest one above it, under RCU, or NULL */
-static struct mmpath_prefetcher *mmpath_prefetcher_near(struct mem_cgroup *memcg)
+struct mmpath_prefetcher *mmpath_prefetcher_near(struct mem_cgroup *memcg)
 {
 	struct mmpath_prefetcher *p = NULL;
 
 	for (; memcg && !p; memcg = parent_mem_cgroup(memcg))
 		p = xa_load(&mmpath_prefetchers, memcg->css.id);
 	return p;
-}
-
-/* Pollution */
-
-/* A page is named by its slot. */
-static u64 mmpath_slot(swp_entry_t entry)
-{
-	return swp_offset(entry) ^ (u64)swp_type(entry) << (MMPATH_VPN_BITS - MAX_SWAPFILES_SHIFT);
-}
-
-/* Does prefetching take memory? As of now, without the lock. */
-static bool mmpath_pollution_may(const struct mmpath_prefetcher *p)
-{
-	return READ_ONCE(p->pollution.unused) || READ_ONCE(p->pollution.held);
-}
-
-/**
- * __mmpath_swap_left() - note that a page leaves the swap cache
- * @folio: the page
- * @entry: its entry
- * @evicted: it leaves memory, too, and may be missed
- *
- * Context: any. The page is locked, and so is the tree of the swap cache.
- */
-void __mmpath_swap_left(struct folio *folio, swp_entry_t entry, bool evicted)
-{
-	bool unused = folio_test_readahead(folio);
-	struct mmpath_prefetcher *p;
-	unsigned long flags;
-	long i;
-
-	if (!evicted && !unused)
-		return;
-	rcu_read_lock();
-	p = mmpath_prefetcher_near(folio_memcg(folio));
-	if (p && mmpath_pollution_may(p)) {
-		spin_lock_irqsave(&p->lock, flags);
-		if (unused)
-			mmpath_pollution_settled(&p->pollution);
-		for (i = 0; !unused && i < folio_nr_pages(folio); i++)
-			mmpath_pollution_left(&p->pollution, mmpath_slot(entry) + i);
-		spin_unlock_irqrestore(&p->lock, flags);
-	}
-	rcu_read_unlock();
-}
-
-static void mmpath_pollution_note_fetch(struct mmpath_prefetcher *p, swp_entry_t entry)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&p->lock, flags);
-	mmpath_pollution_fetched(&p->pollution, mmpath_slot(entry));
-	spin_unlock_irqrestore(&p->lock, flags);
-}
-
-static void mmpath_pollution_note_hit(struct mmpath_prefetcher *p)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&p->lock, flags);
-	mmpath_pollution_settled(&p->pollution);
-	spin_unlock_irqrestore(&p->lock, flags);
-}
-
-static void mmpath_pollution_note_miss(struct mmpath_prefetcher *p, swp_entry_t entry)
-{
-	unsigned long flags;
-	unsigned int caused;
-
-	if (!mmpath_pollution_may(p))
-		return;
-	spin_lock_irqsave(&p->lock, flags);
-	caused = mmpath_pollution_missed(&p->pollution, mmpath_slot(entry));
-	spin_unlock_irqrestore(&p->lock, flags);
-	mmpath_pf_count(p, MMPATH_PF_POLLUTION, caused);
 }
 
 static void mmpath_pollution_note_held(struct mmpath_prefetcher *p, s64 bytes)
@@ -278,7 +162,7 @@ static void mmpath_pollution_note_held(struct mmpath_prefetcher *p, s64 bytes)
 /* Costs */
 
 /* An average, without a lock: a sample that is lost does no harm, nor does one that is far off. */
-static void mmpath_average(u32 *average, u64 ns)
+void mmpath_average(u32 *average, u64 ns)
 {
 	u32 old = READ_ONCE(*average);
 	s64 most = 4ULL * old + NSEC_PER_USEC;
@@ -388,50 +272,6 @@ static void mmpath_foresights_drop(struct mmpath_prefetcher *p)
 
 /* Reads */
 
-/**
- * mmpath_zswap() - note where zswap has the pages of a swap device
- * @type: the device, which is not in use now
- * @trees: one for each %SWAP_ADDRESS_SPACE_PAGES slots; NULL: the device goes
- *
- * Context: swapon and swapoff.
- */
-void mmpath_zswap(int type, struct xarray *trees)
-{
-	mmpath_zswap_trees[type] = trees;
-}
-
-/* Is the page in zswap? The device is held, and so are the trees. */
-static bool mmpath_in_zswap(swp_entry_t entry)
-{
-	struct xarray *trees = mmpath_zswap_trees[swp_type(entry)];
-	pgoff_t slot = swp_offset(entry);
-
-	return !zswap_never_enabled() && trees &&
-	       xa_load(&trees[slot >> SWAP_ADDRESS_SPACE_SHIFT], slot);
-}
-
-/* Has a page to be waited for? As of now: it may be written to the device, or come back. */
-static bool mmpath_swap_waits(swp_entry_t entry)
-{
-	struct swap_info_struct *device = get_swap_device(entry);
-	bool waits;
-
-	if (!device)
-		return false;
-	/* other flags may change */
-	waits = !data_race(device->flags & SWP_SYNCHRONOUS_IO) &&
-		!test_bit(swp_offset(entry), device->zeromap) && !mmpath_in_zswap(entry);
-	put_swap_device(device);
-	return waits;
-}
-
-static bool mmpath_swapped(void *vma, u64 page)
-{
-	swp_entry_t entry;
-
-	return mmpath_swap_entry(vma, page << PAGE_SHIFT, &entry) && mmpath_swap_waits(entry);
-}
-
 /*
  * Make room for @nr pages in the cgroup of the program, and in no other. Reclaim for a charge
  * would take pages from other cgroups if it is an ancestor that is full.
@@ -493,53 +333,6 @@ void mmpath_reads_begin(struct mmpath_reads *reads, struct mmpath_prefetcher *p,
 	mmpath_prefetch_make_room(memcg, batch->nr);
 }
 
-static void mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
-				 const u64 *page, struct mmpath_reads *reads)
-{
-	gfp_t gfp = vma_is_shmem(vma) ? mapping_gfp_mask(vma->vm_file->f_mapping) :
-					GFP_HIGHUSER_MOVABLE;
-	unsigned long address = page[0] << PAGE_SHIFT;
-	struct swap_iocb *splug = NULL;
-	struct mempolicy *mpol;
-	bool new, more = true;
-	struct blk_plug plug;
-	struct folio *folio;
-	swp_entry_t entry;
-	unsigned int i;
-	pgoff_t ilx;
-
-	gfp = (gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN;
-	mpol = get_vma_policy(vma, address, 0, &ilx);
-	blk_start_plug(&plug);
-	for (i = 0; i < reads->nr && more; i++) {
-		if (!mmpath_swap_entry(vma, page[i] << PAGE_SHIFT, &entry))
-			continue;
-		/* no harm if the page has been brought meanwhile, or the device has gone */
-		folio = __read_swap_cache_async(entry, gfp, mpol, ilx + page[i] - page[0], &new,
-						false);
-		if (!folio)
-			break;
-		if (new) {
-			mmpath_pollution_note_fetch(p, entry);
-			folio_set_readahead(folio);
-			mmpath_sleep_begin(reads);
-			swap_read_folio(folio, &splug);
-			more = mmpath_sleep_end(reads);
-			count_vm_event(SWAP_RA);
-			reads->read++;
-		}
-		folio_put(folio);
-	}
-	if (!more)
-		reads->nr = i;
-	mmpath_sleep_begin(reads);
-	blk_finish_plug(&plug);
-	swap_read_unplug(splug);
-	mmpath_sleep_end(reads);
-	lru_add_drain();
-	mpol_cond_put(mpol);
-}
-
 /* Events */
 
 /* The prefetcher of the cgroup, or of the nearest one above it, with a reference, or NULL */
@@ -553,14 +346,6 @@ struct mmpath_prefetcher *mmpath_prefetcher_get(struct mem_cgroup *memcg)
 		p = NULL;
 	rcu_read_unlock();
 	return p;
-}
-
-/* Pages of the program's in swap that MM_SWAPENTS does not count, because a file has them */
-static unsigned long mmpath_shmem_in_swap(struct vm_area_struct *vma)
-{
-	if (!vma_is_shmem(vma))
-		return 0;
-	return min(READ_ONCE(SHMEM_I(file_inode(vma->vm_file))->swapped), vma_pages(vma));
 }
 
 static u32 mmpath_prefetch_nodes(struct mm_struct *mm, unsigned long files)
@@ -613,7 +398,6 @@ static void mmpath_stall_begin(struct mmpath_foresight *s, unsigned long address
 	stall->began = ktime_get_ns();
 }
 
-/* The fault on @address has its page. @waited: it has waited for it. */
 static void mmpath_stall_end(struct mmpath_foresight *s, unsigned long address, bool waited)
 {
 	struct mmpath_stall *stall = mmpath_stall_find(s, current->pid);
@@ -635,7 +419,8 @@ static void mmpath_stall_end(struct mmpath_foresight *s, unsigned long address, 
 		mmpath_average(&s->p->miss_ns[stall->file], ns);
 }
 
-static void mmpath_stall_over(unsigned long address, bool waited)
+/* Note that the fault on @address has its page, and whether it has waited for it. */
+void mmpath_stall_over(unsigned long address, bool waited)
 {
 	struct mmpath_foresight *s;
 
@@ -650,7 +435,7 @@ static void mmpath_stall_over(unsigned long address, bool waited)
 	rcu_read_unlock();
 }
 
-/* Note that a fault has asked for a page of a file. */
+/* Note that a fault waits for a page of a file from now on. */
 void mmpath_file_asked(unsigned long address)
 {
 	struct mmpath_foresight *s;
@@ -664,23 +449,6 @@ void mmpath_file_asked(unsigned long address)
 		spin_unlock(&s->lock);
 	}
 	rcu_read_unlock();
-}
-
-void __mmpath_file_again(unsigned long address, struct folio *folio)
-{
-	mmpath_stall_over(address, !IS_ERR(folio) && folio_test_uptodate(folio));
-}
-
-/* Note how long it took to read the page of a miss, which the fault need not wait for. */
-void mmpath_file_took(struct mmpath_prefetcher *p, u64 ns)
-{
-	mmpath_average(&p->miss_ns[true], ns);
-}
-
-/* Note that the page has come before the fault waits for it. */
-void mmpath_file_came(unsigned long address)
-{
-	mmpath_stall_over(address, false);
 }
 
 /* Is the mapping of a file the kernel's, for now? */
@@ -840,130 +608,6 @@ void mmpath_reads_end(const struct mmpath_reads *reads, struct mmpath_prefetcher
 			      batch->depth, batch->nr, reads->read, miss);
 }
 
-static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
-			    struct vm_area_struct *vma, unsigned long address, bool miss, bool wait)
-{
-	struct mmpath_batch batch;
-	struct mmpath_reads reads;
-
-	mmpath_prefetch_event(p, memcg, vma, address, false, miss, wait, &batch);
-	if (!batch.nr || fatal_signal_pending(current))
-		return;
-	mmpath_reads_begin(&reads, p, memcg, &batch);
-	mmpath_prefetch_read(p, vma, batch.page, &reads);
-	mmpath_reads_end(&reads, p, memcg, vma->vm_start >> PAGE_SHIFT, &batch, miss, wait);
-}
-
-static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol,
-				      pgoff_t ilx, struct vm_area_struct *vma,
-				      unsigned long address)
-{
-	struct mm_struct *mm = vma->vm_mm;
-	struct mmpath_prefetcher *p;
-	struct folio *folio = NULL;
-	struct mem_cgroup *memcg;
-	bool new, waits;
-
-	if (mm != current->mm)
-		return NULL;
-	/* the device may be on its way out, but the fault holds it */
-	if (data_race(swp_swap_info(entry)->flags & SWP_SYNCHRONOUS_IO))
-		return NULL;
-	memcg = get_mem_cgroup_from_mm(mm);
-	p = mmpath_prefetcher_get(memcg);
-	if (p) {
-		waits = mmpath_swap_waits(entry);
-		folio = __read_swap_cache_async(entry, gfp, mpol, ilx, &new, false);
-		if (folio && new) {
-			swap_read_folio(folio, NULL);
-			mmpath_pf_count(p, MMPATH_PF_ONDEMAND, waits);
-			if (waits)
-				mmpath_pollution_note_miss(p, entry);
-			mmpath_prefetch(p, memcg, vma, address, true, waits);
-		}
-		mmpath_prefetcher_put(p);
-	}
-	mem_cgroup_put(memcg);
-	return folio;
-}
-
-struct folio *__mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct mempolicy *mpol, pgoff_t ilx,
-			      struct vm_fault *vmf)
-{
-	return mmpath_swapin_at(entry, gfp, mpol, ilx, vmf->vma, vmf->address);
-}
-
-void __mmpath_swap_again(struct vm_area_struct *vma, unsigned long address)
-{
-	if (vma->vm_mm == current->mm)
-		mmpath_stall_over(address, true);
-}
-
-static unsigned long mmpath_address(struct vm_area_struct *vma, pgoff_t index)
-{
-	return vma->vm_start + ((index - vma->vm_pgoff) << PAGE_SHIFT);
-}
-
-struct folio *__mmpath_shmem_swapin(swp_entry_t entry, gfp_t gfp, struct vm_area_struct *vma,
-				    pgoff_t index)
-{
-	unsigned long address = mmpath_address(vma, index);
-	struct mempolicy *mpol;
-	struct folio *folio;
-	pgoff_t ilx;
-
-	mpol = get_vma_policy(vma, address, 0, &ilx);
-	folio = mmpath_swapin_at(entry, gfp, mpol, ilx, vma, address);
-	mpol_cond_put(mpol);
-	return folio;
-}
-
-void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct folio *folio)
-{
-	struct mm_struct *mm = vma->vm_mm;
-	struct mmpath_prefetcher *p;
-	struct mem_cgroup *memcg;
-	bool late;
-
-	/* PG_readahead of a page that is being written means something else */
-	if (mm != current->mm || folio_test_writeback(folio))
-		return;
-	memcg = get_mem_cgroup_from_mm(mm);
-	p = mmpath_prefetcher_get(memcg);
-	if (p) {
-		late = !folio_test_uptodate(folio);
-		mmpath_pf_count(p, MMPATH_PF_HIT, 1);
-		mmpath_pf_count(p, MMPATH_PF_LATE, late);
-		mmpath_pollution_note_hit(p);
-		mmpath_prefetch(p, memcg, vma, address, false, late);
-		mmpath_prefetcher_put(p);
-	}
-	mem_cgroup_put(memcg);
-}
-
-void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index)
-{
-	struct folio *folio = filemap_get_folio(swap_address_space(entry),
-						swap_cache_index(entry));
-
-	if (IS_ERR(folio))
-		return;
-	/* the caller clears the flag; two that are here at once both see it, which does no harm */
-	if (!folio_test_large(folio) && folio_test_readahead(folio))
-		__mmpath_swap_hit(vma, mmpath_address(vma, index), folio);
-	folio_put(folio);
-}
-
-void __mmpath_shmem_wait(struct folio *folio, struct vm_area_struct *vma, pgoff_t index)
-{
-	bool waits = !folio_test_uptodate(folio);
-
-	if (waits)
-		folio_wait_locked(folio);
-	if (vma->vm_mm == current->mm)
-		mmpath_stall_over(mmpath_address(vma, index), waits);
-}
-
 /* Cgroups */
 
 static struct mmpath_prefetcher *mmpath_prefetcher_of(const struct mem_cgroup *memcg)
@@ -1075,24 +719,6 @@ unsigned int mmpath_prefetch_regions(const struct mem_cgroup *memcg, struct mm_s
 	}
 	rcu_read_unlock();
 	return nr;
-}
-
-/* Do the swap devices need a wait? Where they need none, nothing is prefetched. */
-static const char *mmpath_devices_wait(void)
-{
-	static const char * const words[] = { "none", "wait", "nowait", "both" };
-	const struct swap_info_struct *device;
-	unsigned int type, kinds = 0;
-	unsigned long flags;
-
-	for (type = 0; type < MAX_SWAPFILES; type++) {
-		device = swp_swap_info(swp_entry(type, 0));
-		/* as of some moment */
-		flags = device ? data_race(device->flags) : 0;
-		if (flags & SWP_WRITEOK)
-			kinds |= flags & SWP_SYNCHRONOUS_IO ? 2 : 1;
-	}
-	return words[kinds];
 }
 
 /**
