@@ -543,7 +543,6 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 	/* what the kernel reads ahead of a file, and is late, is no cost of ours */
 	if (wait && !miss && (batch->known || !file))
 		mmpath_stall_begin(s, address, file, true);
-	batch->around = file && s->f.all.asleep;
 	atomic_long_add((long)s->f.nr_unsettled - (long)unsettled, &p->unsettled);
 	mmpath_pollution_note_held(p, s->mem.bytes - held);
 	mmpath_pf_count(p, MMPATH_PF_UNUSED, s->f.wrong - wrong);
