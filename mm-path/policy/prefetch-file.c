@@ -203,7 +203,9 @@ static struct folio *mmpath_file_read_missed(struct mmpath_prefetcher *p, struct
 		mmpath_file_asked(vmf->address);
 		return folio;
 	}
-	mmpath_average(&p->miss_ns[true], ktime_get_ns() - began);
+	/* unless another task has read it meanwhile */
+	if (reads.read)
+		mmpath_average(&p->miss_ns[true], ktime_get_ns() - began);
 	folio_put(folio);
 	return NULL;
 }
