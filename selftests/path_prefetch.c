@@ -420,12 +420,10 @@ static void test_mapped_file(void)
 	ksft_test_result(o.right && (path_slow() || hides(&o, 2)),
 			 "a file in an order that it has seen\n");
 	job.order = RANDOM;
-	/* so long that prefetching is given up */
-	job.rounds = path_slow() ? 2 : 24;
+	job.rounds = path_slow() ? 2 : 3;
 	o = outcome_of_job("auto", job);
 	good = o.right;
 	if (!path_slow()) {
-		job.rounds = 3;
 		none = outcome_of_job("none", job);
 		good &= none.right && path_lt(o.prefetched, o.major / 8) &&
 			path_gt(none.in, none.major * 8) && path_lt(o.in, o.major * 2);
