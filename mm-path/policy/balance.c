@@ -52,7 +52,8 @@
  * @nr: number of @sharers
  * @step: size of a step in pages; 0 while the cgroup has no limit
  * @total: number of steps in the last epoch
- * @next: jiffies by which the next epoch should have ended
+ * @ended: when the last epoch ended, jiffies
+ * @epoch_ms: length of the epoch that began then
  * @epochs: number of epochs in which targets were set
  * @moved: number of steps that have moved
  * @relaxed_noswap: how often a target was raised to what is not reclaimable without swap
@@ -67,7 +68,8 @@ struct mmpath_balancer {
 	unsigned int nr;
 	unsigned long step;
 	u32 total;
-	unsigned long next;
+	unsigned long ended;
+	unsigned int epoch_ms;
 	unsigned long epochs, moved, relaxed_noswap, relaxed_stuck;
 	u64 ns, ns_most;
 };
@@ -386,13 +388,21 @@ static void mmpath_sharer_restart(struct mmpath_sharer *s)
 	s->epochs = 0;
 }
 
+/* Is the last epoch too long ago? The length of the one after it may have been set anew since. */
+static bool mmpath_balancer_is_late(const struct mmpath_balancer *b)
+{
+	unsigned int ms = max(b->epoch_ms, READ_ONCE(mmpath_config.epoch_ms));
+
+	return time_after_eq(jiffies, b->ended + 2 * msecs_to_jiffies(ms) + HZ);
+}
+
 static void mmpath_balancer_set_step(struct mmpath_balancer *b)
 {
 	unsigned long limit = mmpath_limit(b->memcg);
 	unsigned long step = limit < PAGE_COUNTER_MAX ? DIV_ROUND_UP(limit, MMPATH_STEPS) : 0;
 	struct mmpath_sharer *s;
 
-	if (step == b->step && time_before(jiffies, b->next + HZ))
+	if (step == b->step && !mmpath_balancer_is_late(b))
 		return;
 	b->step = step;
 	list_for_each_entry(s, &b->sharers, node)
@@ -437,7 +447,8 @@ static void mmpath_balancer_epoch(struct mmpath_balancer *b)
 	if (b->step && b->nr)
 		mmpath_balancer_divide(b);
 	ns = ktime_get_ns() - start;
-	b->next = jiffies + 2 * msecs_to_jiffies(READ_ONCE(mmpath_config.epoch_ms));
+	b->ended = jiffies;
+	b->epoch_ms = READ_ONCE(mmpath_config.epoch_ms);
 	b->ns += ns;
 	b->ns_most = max(b->ns_most, ns);
 }
