@@ -744,7 +744,7 @@ static int with_lies(void)
 {
 	/* one record in 16384 is wrong: some in each run, also on a debug kernel */
 	size_t rounds = path_slow() ? 3 * ROUNDS : 10 * ROUNDS;
-	/* on a CPU each, with interrupts and without, the other driver, and a device that comes back */
+	/* either CPU, interrupts or none, the other driver, a device that comes back */
 	int runs = path_slow() ? 10 : 20, i;
 	struct path_curve c = { };
 	bool good = true;
