@@ -54,12 +54,14 @@ static const struct cpumask *chip_span(int cpu)
 
 /*
  * Without the stop class: it moves tasks when load balancing asks it to, and is no load. Nor is a
- * worker that looks for a place or wakes somebody: it is about to sleep.
+ * worker that looks for a place or wakes somebody: it is about to sleep. Nor are tasks that sleep,
+ * and stay queued until they have paid for what they ran too long.
  */
 static unsigned int cpu_running(struct rq *rq)
 {
 	bool worker = rcu_access_pointer(rq->curr) == current && current->flags & PF_WQ_WORKER;
-	int nr = READ_ONCE(rq->nr_running) - sched_stop_runnable(rq) - worker;
+	int asleep = READ_ONCE(rq->cfs.h_nr_queued) - READ_ONCE(rq->cfs.h_nr_runnable);
+	int nr = READ_ONCE(rq->nr_running) - asleep - sched_stop_runnable(rq) - worker;
 
 	return max(nr, 0);
 }

@@ -433,6 +433,8 @@ static bool comes_true(bool (*what)(void), const char *name)
 	tell("state", SYS "state");
 	tell("task", CGROUP "/cpu.cluster.tasks");
 	tell("stat", CGROUP "/cpu.cluster.stat");
+	tell("kept", SYS "stats/kept");
+	tell("released", SYS "stats/released");
 	return false;
 }
 
