@@ -207,6 +207,9 @@ struct mmpath_mrc {
 	struct mmpath_mrc_bin *open;	/* NULL until something is censored */
 	struct mmpath_mrc_bin cold, records;
 	u64 begun;			/* intervals that began in this epoch */
+	u64 uncounted;			/* of these, with a touch that is not counted */
+	u64 early;			/* touches in @total that no epoch has had yet */
+	u64 came;			/* those of them that this epoch has had */
 	unsigned int quiet;		/* epochs since something was counted */
 };
 
@@ -227,6 +230,7 @@ void mmpath_mrc_add(struct mmpath_mrc *m, s64 distance, u32 weight);
 static inline void mmpath_mrc_begin(struct mmpath_mrc *m, u32 weight)
 {
 	m->begun += weight;
+	m->uncounted += weight;
 }
 
 void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages);
@@ -234,22 +238,26 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages);
 /*
  * Sums over all curves of the same accesses
  * @begun: intervals that began in this epoch
+ * @uncounted: of these, with a touch that is not counted
  * @now: touches that were counted in this epoch
  * @cold: first touches in @now
  * @epoch: touches in the epoch before, without first touches
+ * @early: touches that were counted when a burst ended, and in no epoch yet
  * @moved: accesses of earlier epochs that were taken to be like those before, but turn out to
  *	be like those of this epoch
  */
 struct mmpath_counted {
-	u64 begun, now, cold, epoch, moved;
+	u64 begun, uncounted, now, cold, epoch, early, moved;
 };
 
 static inline void mmpath_mrc_counted(const struct mmpath_mrc *m, struct mmpath_counted *c)
 {
 	c->begun += m->begun;
+	c->uncounted += m->uncounted;
 	c->now += m->records.now;
 	c->cold += m->cold.now;
 	c->epoch += m->records.epoch - m->cold.epoch;
+	c->early += m->early;
 }
 
 void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,

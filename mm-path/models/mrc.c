@@ -33,8 +33,10 @@
  *
  * Without open intervals that is the sum above. To make up for a pause, the
  * counts of an epoch are scaled to all of its time. First touches are not scaled,
- * because there are no more of them than pages. An epoch without a burst is taken
- * to be like the one before it. See mmpath_mrc_make_up().
+ * because there are no more of them than pages. Nor are open intervals that began in
+ * an earlier epoch, or with a first touch: they are in the sums before the touches that
+ * end them. When as many touches have come in a pause, the sums take them back. An epoch
+ * without a burst is taken to be like the one before it. See mmpath_mrc_make_up().
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -102,6 +104,9 @@ void mmpath_mrc_reset(struct mmpath_mrc *m)
 	memset(&m->cold, 0, sizeof(m->cold));
 	memset(&m->records, 0, sizeof(m->records));
 	m->begun = 0;
+	m->uncounted = 0;
+	m->early = 0;
+	m->came = 0;
 	m->group_pages = m->init_group_pages;
 }
 
@@ -236,7 +241,8 @@ void mmpath_mrc_make_room(struct mmpath_mrc *m, u64 pages)
  * belongs to the epoch in which it began. Those that began in this epoch are the topmost, and
  * make_up() scales them. Those below began in an earlier epoch of the burst, which had no pause,
  * and are not scaled. Nor are intervals that began with a first touch, because the set-up of a
- * program is not like what it does in a pause.
+ * program is not like what it does in a pause. Their touches are counted early, in the sums but in
+ * no epoch.
  * (The stack of MRU has another order below its top, so there this is an estimate.)
  * Without memory nothing is censored.
  */
@@ -262,6 +268,7 @@ void mmpath_mrc_censor(struct mmpath_mrc *m, u64 pages)
 		bin->now += now;
 		bin->total += nr - now;
 		bin->recent += (nr - now) << MRC_RECENT_SHIFT;
+		m->early += nr - now;
 	}
 }
 
@@ -326,19 +333,35 @@ static void mrc_share(struct mmpath_mrc *m, const struct mmpath_counted *c)
 	}
 }
 
-/*
- * How many touches should this epoch have counted, without first touches? Those are no part of
- * what is scaled: there are as many as new pages, whether or not a burst has seen them.
- */
-static u64 mrc_count_of_all(const struct mmpath_seen *seen, const struct mmpath_counted *c)
+/* Intervals that began in this epoch, except those that began with a first touch. */
+static u64 mrc_begun(const struct mmpath_counted *c)
 {
-	u64 count = c->begun > c->cold ? c->begun - c->cold : 0, told = mmpath_seen_new(seen);
+	return c->begun > c->cold ? c->begun - c->cold : 0;
+}
+
+/*
+ * How many touches has this epoch had, without first touches? Those are no part of what is
+ * scaled: there are as many as new pages, whether or not a burst has seen them.
+ */
+static u64 mrc_touches(const struct mmpath_seen *seen, const struct mmpath_counted *c)
+{
+	u64 count = mrc_begun(c), told = mmpath_seen_new(seen);
 
 	if (seen->as == MMPATH_SEEN_ACCESSES)
 		count = told - min(told, c->cold);
 	else if (seen->as == MMPATH_SEEN_TIME && seen->part)
 		count = mmpath_mul_div(count, seen->all, seen->part);
 	return min(count, MMPATH_MRC_MOST);
+}
+
+/* How many of them are in the sums already? None of which a burst has seen the distance. */
+static u64 mrc_came(const struct mmpath_seen *seen, const struct mmpath_counted *c)
+{
+	u64 touches = mrc_touches(seen, c), begun = mrc_begun(c);
+	u64 counted = begun - min(begun, c->uncounted);
+
+	touches -= min(touches, counted);
+	return min(touches, c->early);
 }
 
 /* Is the factor between @x and @b smaller than that between @x and @a? */
@@ -363,7 +386,7 @@ static bool mrc_nearer(u64 x, u64 a, u64 b)
 void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen,
 			 struct mmpath_counted *c)
 {
-	u64 all = mrc_count_of_all(seen, c);
+	u64 all = mrc_touches(seen, c);
 	unsigned int i;
 
 	c->moved = 0;
@@ -390,7 +413,8 @@ void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen
  * An access is not counted if the driver paused, if its page is not in the sample, or if the last
  * touch of the page was before the burst. Such accesses are taken to be like those that were
  * counted; or if none were, like those of the epoch before, see mmpath_unseen_close(). First
- * touches are not scaled: a page has only one, and one in a pause is not made up for. Scaling also
+ * touches are not scaled: a page has only one, and one in a pause is not made up for. Touches that
+ * were counted early, see mmpath_mrc_censor(), are among those of a pause. Scaling also
  * corrects a sample of pages that have more or fewer accesses than the others (as in Waldspurger
  * et al., FAST'15, 3.3, but there the difference goes to the smallest distance). A second call
  * with the same @seen changes nothing.
@@ -399,11 +423,16 @@ void mmpath_unseen_close(struct mmpath_unseen *u, const struct mmpath_seen *seen
 void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 			const struct mmpath_counted *c)
 {
-	u64 now = c->now - c->cold, num = mrc_count_of_all(seen, c), den = now ?: c->epoch;
+	u64 now = c->now - c->cold, num = mrc_touches(seen, c), den = now ?: c->epoch;
 
 	if (c->moved && c->epoch && now)
 		mrc_share(m, c);
-	if (!num || !den || num == now)
+	m->came = 0;
+	if (!num || !den)
+		return;
+	if (c->early)
+		m->came = mmpath_mul_div(m->early, mrc_came(seen, c), c->early);
+	if (num == now)
 		return;
 	/* a burst may have taken no time: the counts must not overflow */
 	if (div64_u64(num, den) >= MMPATH_MRC_MOST_SCALE) {
@@ -416,10 +445,20 @@ void mmpath_mrc_make_up(struct mmpath_mrc *m, const struct mmpath_seen *seen,
 		mrc_repeat(m, num, den);
 }
 
-static void mrc_bin_close(struct mmpath_mrc_bin *bin)
+/* What the sums do not have yet of the counts of this epoch */
+static u64 mrc_bin_new(const struct mmpath_mrc *m, const struct mmpath_mrc_bin *bin)
 {
-	bin->total += bin->now;
-	bin->recent = bin->recent / 2 + (bin->now << MRC_RECENT_SHIFT);
+	u64 all = m->records.now - m->cold.now;
+
+	if (!m->came || !all)
+		return bin->now;
+	return bin->now - mmpath_mul_div(bin->now, min(m->came, all), all);
+}
+
+static void mrc_bin_close(struct mmpath_mrc_bin *bin, u64 new)
+{
+	bin->total += new;
+	bin->recent = bin->recent / 2 + (new << MRC_RECENT_SHIFT);
 	bin->epoch = bin->now;
 	bin->now = 0;
 }
@@ -433,31 +472,39 @@ void mmpath_mrc_close_epoch(struct mmpath_mrc *m)
 	u32 i;
 
 	m->begun = 0;
+	m->uncounted = 0;
+	m->early -= min(m->came, m->records.now - m->cold.now);
 	if (m->records.now)
 		m->quiet = 0;
 	/* most programs sleep, and all their counts are 0 */
 	if (m->quiet > MMPATH_WINDOW_EPOCHS)
 		return;
 	m->quiet++;
-	mrc_bin_close(&m->cold);
-	mrc_bin_close(&m->records);
 	for (i = 0; i < m->nr_bins; i++) {
-		mrc_bin_close(&m->bins[i]);
+		mrc_bin_close(&m->bins[i], mrc_bin_new(m, &m->bins[i]));
 		if (m->open)
-			mrc_bin_close(&m->open[i]);
+			mrc_bin_close(&m->open[i], mrc_bin_new(m, &m->open[i]));
 	}
+	mrc_bin_close(&m->cold, m->cold.now);
+	mrc_bin_close(&m->records, m->records.now);
 }
 
-static u64 mrc_bin_read(const struct mmpath_mrc_bin *bin, enum mmpath_mrc_window w)
+static u64 mrc_read(const struct mmpath_mrc_bin *bin, enum mmpath_mrc_window w, u64 new)
 {
 	switch (w) {
 	case MMPATH_MRC_TOTAL:
-		return bin->total + bin->now;
+		return bin->total + new;
 	case MMPATH_MRC_RECENT:
 		return bin->recent >> MRC_RECENT_SHIFT;
 	default:
 		return bin->epoch;
 	}
+}
+
+static u64 mrc_bin_read(const struct mmpath_mrc *m, const struct mmpath_mrc_bin *bin,
+			enum mmpath_mrc_window w)
+{
+	return mrc_read(bin, w, mrc_bin_new(m, bin));
 }
 
 /* The estimate of Kaplan and Meier, see above. */
@@ -467,15 +514,15 @@ static u64 mrc_misses_censored(const struct mmpath_mrc *m, enum mmpath_mrc_windo
 	u32 i;
 
 	for (i = 0; i < m->nr_bins; i++)
-		left += mrc_bin_read(&m->bins[i], w) + mrc_bin_read(&m->open[i], w);
+		left += mrc_bin_read(m, &m->bins[i], w) + mrc_bin_read(m, &m->open[i], w);
 	misses = left;
 	for (i = 0; i <= first && i < m->nr_bins && left; i++) {
-		ended = mrc_bin_read(&m->bins[i], w);
+		ended = mrc_bin_read(m, &m->bins[i], w);
 		if (i == first)
 			ended = mul_u64_u32_div(ended, pages & (m->group_pages - 1),
 						m->group_pages);
 		misses = mmpath_mul_div(misses, left - ended, left);
-		left -= ended + mrc_bin_read(&m->open[i], w);
+		left -= ended + mrc_bin_read(m, &m->open[i], w);
 	}
 	return left ? misses : 0;
 }
@@ -498,8 +545,8 @@ u64 mmpath_mrc_misses(const struct mmpath_mrc *m, enum mmpath_mrc_window w, u64 
 	if (m->open)
 		return mrc_misses_censored(m, w, pages);
 	for (i = first + 1; i < m->nr_bins; i++)
-		sum += mrc_bin_read(&m->bins[i], w);
-	return sum + mul_u64_u32_div(mrc_bin_read(&m->bins[first], w),
+		sum += mrc_bin_read(m, &m->bins[i], w);
+	return sum + mul_u64_u32_div(mrc_bin_read(m, &m->bins[first], w),
 				     m->group_pages - inside, m->group_pages);
 }
 
@@ -519,9 +566,9 @@ void mmpath_mrc_walk(struct mmpath_mrc_walk *walk, const struct mmpath_mrc *m,
 	walk->i = 0;
 	walk->left = 0;
 	for (i = 0; i < m->nr_bins; i++) {
-		walk->left += mrc_bin_read(&m->bins[i], w);
+		walk->left += mrc_bin_read(m, &m->bins[i], w);
 		if (m->open)
-			walk->left += mrc_bin_read(&m->open[i], w);
+			walk->left += mrc_bin_read(m, &m->open[i], w);
 	}
 	walk->misses = walk->left;
 }
@@ -539,11 +586,11 @@ u64 mmpath_mrc_step(struct mmpath_mrc_walk *walk)
 
 	if (walk->i >= walk->m->nr_bins)
 		return 0;
-	ended = mrc_bin_read(&walk->m->bins[walk->i], walk->w);
+	ended = mrc_bin_read(walk->m, &walk->m->bins[walk->i], walk->w);
 	if (!walk->m->open) {
 		walk->misses -= ended;
 	} else if (walk->left) {
-		open = mrc_bin_read(&walk->m->open[walk->i], walk->w);
+		open = mrc_bin_read(walk->m, &walk->m->open[walk->i], walk->w);
 		if (walk->left == open)
 			misses = 0;
 		walk->misses = mmpath_mul_div(walk->misses, walk->left - ended, walk->left);
@@ -621,8 +668,8 @@ u32 mmpath_mrc_points(const struct mmpath_mrc *m, u64 end, struct mmpath_mrc_poi
 
 static bool mrc_bin_counts(const struct mmpath_mrc *m, u32 i)
 {
-	return mrc_bin_read(&m->bins[i], MMPATH_MRC_TOTAL) ||
-	       (m->open && mrc_bin_read(&m->open[i], MMPATH_MRC_TOTAL));
+	return mrc_bin_read(m, &m->bins[i], MMPATH_MRC_TOTAL) ||
+	       (m->open && mrc_bin_read(m, &m->open[i], MMPATH_MRC_TOTAL));
 }
 
 /**
@@ -649,7 +696,7 @@ u64 mmpath_mrc_end(const struct mmpath_mrc *m)
  */
 u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
 {
-	return mrc_bin_read(&m->cold, w);
+	return mrc_read(&m->cold, w, m->cold.now);
 }
 
 /**
@@ -659,5 +706,5 @@ u64 mmpath_mrc_cold(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
  */
 u64 mmpath_mrc_records(const struct mmpath_mrc *m, enum mmpath_mrc_window w)
 {
-	return mrc_bin_read(&m->records, w);
+	return mrc_read(&m->records, w, m->records.now);
 }

@@ -303,6 +303,9 @@ static void region_drop_models(struct mmpath_regions *rs, struct mmpath_region *
 	/* rs->seen has the accesses of all regions, so keep what this one has counted */
 	mmpath_mrc_counted(&m->lru_mrc, &rs->lru_gone);
 	mmpath_mrc_counted(&m->mru_mrc, &rs->mru_gone);
+	/* its curve goes, and with it what was counted early */
+	rs->lru_gone.early = 0;
+	rs->mru_gone.early = 0;
 	region_models_destroy(m);
 	mmpath_mem_free(rs->mem, m, sizeof(*m));
 	region->models = NULL;
