@@ -276,7 +276,9 @@ VISIBLE_IF_KUNIT struct mmpath_ctx *mmpath_ctx_alloc(struct mm_struct *mm, unsig
 
 	if (!ctx)
 		return NULL;
-	ctx->log = mmpath_attach_alloc(log_size, sizeof(*ctx->log));
+	/* nothing is read that was not written, so it need not be zeroed */
+	ctx->log = kmalloc_array(log_size, sizeof(*ctx->log), MMPATH_GFP_ATTACH) ?:
+		   kvmalloc_array(log_size, sizeof(*ctx->log), MMPATH_GFP);
 	if (!ctx->log)
 		goto err_ctx;
 	ctx->mem = mmpath_ctx_mem;

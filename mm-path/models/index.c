@@ -635,22 +635,27 @@ static void index_page_move(struct mmpath_index *ix, u32 place, u64 page, struct
 	ix->moved(ix, place, id);
 }
 
-/* Keep no pointer to a chunk: the array may grow in index_page_move(). */
+/* The array of chunks may grow in index_page_move(). */
 static void index_range_chunk(struct mmpath_index *ix, u32 chunk, struct index_range *r)
 {
-	u32 i, place;
+	struct mmpath_chunk *c = mmpath_index_chunk(ix, chunk);
+	u64 base = c->number << MMPATH_CHUNK_SHIFT;
+	u64 first = max(r->first >> ix->shift, base) - base;
+	u64 last = min((r->last >> ix->shift) - base, MMPATH_CHUNK - 1ULL);
 	u64 page;
+	u32 i;
 
-	for (i = 0; i < MMPATH_CHUNK && mmpath_index_chunk(ix, chunk)->used; i++) {
-		place = mmpath_index_chunk(ix, chunk)->value[i];
-		if (!place)
+	for (i = first; i <= last && c->used; i++) {
+		if (!c->value[i])
 			continue;
 		page = mmpath_index_page(ix, chunk * MMPATH_CHUNK + i);
+		/* of the first and the last block only a part is in the range */
 		if (page < r->first || page > r->last)
 			continue;
-		index_page_move(ix, place, page, r);
-		mmpath_index_chunk(ix, chunk)->value[i] = 0;
-		mmpath_index_chunk(ix, chunk)->used--;
+		index_page_move(ix, c->value[i], page, r);
+		c = mmpath_index_chunk(ix, chunk);
+		c->value[i] = 0;
+		c->used--;
 	}
 	index_chunk_put(ix, chunk);
 }
