@@ -18,7 +18,7 @@
 #include "path_util.h"
 
 #define NOBODY		65534
-#define NR_CASES	41
+#define NR_CASES	43
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
 #define SLOW_US		500
@@ -38,6 +38,8 @@ struct job {
 	enum memory memory;
 	bool forks;		/* every second round is a child's, in memory that is shared */
 	bool zeros;		/* pages are full of zeros, and are not written again */
+	const char *max;	/* memory.max, if it is not memory_of_a_job() */
+	bool cache;		/* all of it is page cache when the job begins */
 };
 
 static struct shared {
@@ -173,6 +175,16 @@ static bool fill_disk(void)
 	return good;
 }
 
+/* Fill memory with pages of the disk that no job uses. */
+static void fill_cache(int fd)
+{
+	char page[PAGE];
+
+	for (off_t at = DISK_MIB / 2 << 20; at < DISK_MIB << 20; at += PAGE)
+		if (pread(fd, page, PAGE, at) != (ssize_t)PAGE)
+			ksft_exit_fail_perror("pread");
+}
+
 /* Reads a mapped file, and writes a few pages if that does not change the file. */
 static int reader(void *arg)
 {
@@ -186,6 +198,8 @@ static int reader(void *arg)
 	char *p;
 
 	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	if (job->cache)
+		fill_cache(fd);
 	p = mmap(NULL, pages * PAGE, private ? PROT_READ | PROT_WRITE : PROT_READ,
 		 private ? MAP_PRIVATE : MAP_SHARED, fd, 0);
 	if (fd < 0 || p == MAP_FAILED)
@@ -236,7 +250,7 @@ static struct outcome outcome_of_job(const char *mode, struct job job)
 	char *cg = path_cg(NULL, "prefetch");
 	struct outcome o;
 
-	path_cg_write(cg, "memory.max", memory_of_a_job());
+	path_cg_write(cg, "memory.max", job.max ?: memory_of_a_job());
 	path_cg_write(cg, FILE_NAME, mode);
 	o.right = path_eq(path_run(cg, run, &job, 120), KSFT_PASS);
 	o.major = shared->major;
@@ -383,6 +397,18 @@ static bool hides(const struct outcome *o, unsigned int part)
 	       path_gt(o->hit, o->prefetched * 3 / 4);
 }
 
+/* Without order, and all that is read will be used: prefetching must leave it to the kernel. */
+static void file_that_fits(const char *max, bool cache, const char *name)
+{
+	struct job job = { .order = RANDOM, .rounds = 2, .memory = FILE_ON_DISK, .max = max,
+			   .cache = cache };
+	struct outcome none = outcome_of_job("none", job), o = outcome_of_job("auto", job);
+
+	ksft_test_result(none.right && o.right && path_gt(none.major, 0) &&
+			 path_le(o.major, none.major + none.major / 8) &&
+			 path_eq(o.prefetched, 0), name);
+}
+
 /*
  * Mapped files, of which the kernel reads 32 pages around each miss. On a slow kernel the file is
  * so small that this is best for it, and only its data are checked.
@@ -395,7 +421,7 @@ static void test_mapped_file(void)
 	bool good;
 
 	if (!path_file_disk(DISK_MIB, 20, PATH_DEPTH) || !fill_disk()) {
-		while (ksft_test_num() < first + 5)
+		while (ksft_test_num() < first + 7)
 			ksft_test_result_skip("no disk for files\n");
 		return;
 	}
@@ -433,6 +459,8 @@ static void test_mapped_file(void)
 	o = outcome_of_job("auto", job);
 	ksft_test_result(o.right && (path_slow() || hides(&o, 4)),
 			 "a private mapping of a file\n");
+	file_that_fits("64M", false, "a file is the kernel's while there is room\n");
+	file_that_fits("24M", true, "and where it would find room\n");
 }
 
 static void wait_for_round(unsigned long round)

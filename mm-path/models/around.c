@@ -18,7 +18,8 @@
  * it is clear that foresight knows nothing. Upwards the kernel reads on, even if foresight hides
  * all: it takes fewer faults.
  *
- * A mapping begins with the kernel. Most are small, and all of them is used.
+ * A mapping begins with the kernel. Most are small, and all of them is used. Misses that cost no
+ * other page its place are not told here, see prefetch-file.c.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>

@@ -93,6 +93,16 @@ void mmpath_pf_count(struct mmpath_prefetcher *p, enum mmpath_prefetch_stat what
 void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 			   struct vm_area_struct *vma, unsigned long address, bool file,
 			   bool miss, bool wait, struct mmpath_batch *batch);
+/**
+ * struct mmpath_room - memory of a cgroup, by its limits and those above it
+ * @all: pages that it can have
+ * @left: pages that it can still be charged for, without reclaim
+ */
+struct mmpath_room {
+	unsigned long all, left;
+};
+
+struct mmpath_room mmpath_room_of(struct mem_cgroup *memcg);
 void mmpath_reads_begin(struct mmpath_reads *reads, struct mmpath_prefetcher *p,
 			struct mem_cgroup *memcg, const struct mmpath_batch *batch);
 void mmpath_sleep_begin(struct mmpath_reads *reads);

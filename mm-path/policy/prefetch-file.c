@@ -24,9 +24,20 @@
 #include "../../internal.h"
 #include "ahead.h"
 
+/* more than reclaim for a charge leaves, and than a CPU has charged in advance */
+#define MMPATH_FILE_ROOM	256
+
 static pgoff_t mmpath_file_end(struct address_space *mapping)
 {
 	return DIV_ROUND_UP(i_size_read(mapping->host), PAGE_SIZE);
+}
+
+/* Pages of a file that a mapping has */
+static unsigned long mmpath_file_pages(struct vm_area_struct *vma)
+{
+	pgoff_t end = mmpath_file_end(vma->vm_file->f_mapping);
+
+	return min(vma_pages(vma), end - min(end, vma->vm_pgoff));
 }
 
 /**
@@ -37,12 +48,9 @@ static pgoff_t mmpath_file_end(struct address_space *mapping)
  */
 unsigned long mmpath_file_pages_out(struct vm_area_struct *vma)
 {
-	struct address_space *mapping = vma->vm_file->f_mapping;
-	pgoff_t end = mmpath_file_end(mapping);
-	unsigned long pages;
+	unsigned long pages = mmpath_file_pages(vma);
 
-	pages = min(vma_pages(vma), end - min(end, vma->vm_pgoff));
-	return pages - min(pages, READ_ONCE(mapping->nrpages));
+	return pages - min(pages, READ_ONCE(vma->vm_file->f_mapping->nrpages));
 }
 
 /**
@@ -78,6 +86,26 @@ static bool mmpath_file_takes(struct vm_area_struct *vma)
 	return vma->vm_mm == current->mm && mapping->a_ops->readahead &&
 	       !mapping_min_folio_order(mapping) && !IS_DAX(mapping->host) &&
 	       !(vma->vm_flags & (VM_RAND_READ | VM_SEQ_READ | VM_HUGEPAGE));
+}
+
+/*
+ * Is there memory enough for the mapping, so that pages around a miss take it from nothing that
+ * is in use? Then they are best read with it: otherwise a program that begins would miss each page
+ * of its file. Where no room is left, a page that was not evicted lately tells that there may be.
+ */
+static bool mmpath_file_fits(struct vm_area_struct *vma, pgoff_t index, struct mem_cgroup *memcg)
+{
+	struct mmpath_room room = mmpath_room_of(memcg);
+	unsigned long free = global_zone_page_state(NR_FREE_PAGES);
+	bool workingset;
+	void *shadow;
+
+	if (room.left >= MMPATH_FILE_ROOM && free >= totalreserve_pages + MMPATH_FILE_ROOM)
+		return true;
+	if (mmpath_file_pages(vma) > room.all)
+		return false;
+	shadow = xa_load(&vma->vm_file->f_mapping->i_pages, index);
+	return !xa_is_value(shadow) || !workingset_test_recent(shadow, true, &workingset, false);
 }
 
 static int mmpath_file_add(struct readahead_control *rac, pgoff_t index, gfp_t gfp, bool ahead)
@@ -269,6 +297,8 @@ bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
 	p = mmpath_prefetcher_get(memcg);
 	if (p) {
 		mmpath_pf_count(p, MMPATH_PF_ONDEMAND, 1);
+		if (mmpath_file_fits(vmf->vma, vmf->pgoff, memcg))
+			goto out;
 		mmpath_prefetch_event(p, memcg, vmf->vma, vmf->address, true, true, false,
 				      &batch);
 		ours = !batch.around;
@@ -277,6 +307,7 @@ bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
 			mmpath_file_read_ahead(p, memcg, vmf, &batch, true, NULL, fpin);
 		else if (ours)
 			mmpath_file_asked(vmf->address);
+out:
 		mmpath_prefetcher_put(p);
 	}
 	mem_cgroup_put(memcg);

@@ -272,21 +272,30 @@ static void mmpath_foresights_drop(struct mmpath_prefetcher *p)
 
 /* Reads */
 
+/* How much memory the programs of a cgroup can have, and how much of it is not in use */
+struct mmpath_room mmpath_room_of(struct mem_cgroup *memcg)
+{
+	struct mmpath_room room = { .all = totalram_pages(), .left = ULONG_MAX };
+	unsigned long used, limit;
+
+	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
+		used = page_counter_read(&memcg->memory);
+		limit = min(READ_ONCE(memcg->memory.max), READ_ONCE(memcg->memory.high));
+		room.all = min(room.all, limit);
+		room.left = min(room.left, limit - min(limit, used));
+	}
+	return room;
+}
+
 /*
  * Make room for @nr pages in the cgroup of the program, and in no other. Reclaim for a charge
  * would take pages from other cgroups if it is an ancestor that is full.
  */
 static void mmpath_prefetch_make_room(struct mem_cgroup *memcg, unsigned int nr)
 {
-	unsigned long room = nr, used, limit, flags;
-	struct mem_cgroup *at;
+	unsigned long room = mmpath_room_of(memcg).left, flags;
 
-	for (at = memcg; at; at = parent_mem_cgroup(at)) {
-		used = page_counter_read(&at->memory);
-		limit = min(READ_ONCE(at->memory.max), READ_ONCE(at->memory.high));
-		room = min(room, limit - min(limit, used));
-	}
-	if (room == nr)
+	if (room >= nr)
 		return;
 	psi_memstall_enter(&flags);
 	try_to_free_mem_cgroup_pages(memcg, nr - room, GFP_KERNEL, MEMCG_RECLAIM_MAY_SWAP, NULL);
