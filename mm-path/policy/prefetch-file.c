@@ -24,9 +24,6 @@
 #include "../../internal.h"
 #include "ahead.h"
 
-/* more than reclaim for a charge leaves, and than a CPU has charged in advance */
-#define MMPATH_FILE_ROOM	256
-
 static pgoff_t mmpath_file_end(struct address_space *mapping)
 {
 	return DIV_ROUND_UP(i_size_read(mapping->host), PAGE_SIZE);
@@ -88,6 +85,15 @@ static bool mmpath_file_takes(struct vm_area_struct *vma)
 	       !(vma->vm_flags & (VM_RAND_READ | VM_SEQ_READ | VM_HUGEPAGE));
 }
 
+/* Is so much memory not in use that it is more than what reclaim leaves? */
+static bool mmpath_has_room(const struct mmpath_room *room)
+{
+	unsigned long free = global_zone_page_state(NR_FREE_PAGES);
+
+	return room->left >= 256 + room->all / 64 &&
+	       free >= totalreserve_pages + totalram_pages() / 64;
+}
+
 /*
  * Is there memory enough for the mapping, so that pages around a miss take it from nothing that
  * is in use? Then they are best read with it: otherwise a program that begins would miss each page
@@ -96,11 +102,10 @@ static bool mmpath_file_takes(struct vm_area_struct *vma)
 static bool mmpath_file_fits(struct vm_area_struct *vma, pgoff_t index, struct mem_cgroup *memcg)
 {
 	struct mmpath_room room = mmpath_room_of(memcg);
-	unsigned long free = global_zone_page_state(NR_FREE_PAGES);
 	bool workingset;
 	void *shadow;
 
-	if (room.left >= MMPATH_FILE_ROOM && free >= totalreserve_pages + MMPATH_FILE_ROOM)
+	if (mmpath_has_room(&room))
 		return true;
 	if (mmpath_file_pages(vma) > room.all)
 		return false;
