@@ -93,6 +93,7 @@ void mmpath_pf_count(struct mmpath_prefetcher *p, enum mmpath_prefetch_stat what
 void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 			   struct vm_area_struct *vma, unsigned long address, bool file,
 			   bool miss, bool wait, struct mmpath_batch *batch);
+
 /**
  * struct mmpath_room - memory of a cgroup, by its limits and those above it
  * @all: pages that it can have
