@@ -2,6 +2,9 @@
 /*
  * memory.path.prefetch: which pages are read from swap ahead. Programs count in their pages and
  * check them. What they miss is counted, in orders that can be foreseen and in one that cannot.
+ * With "worth", for virtual time and one CPU, what they take is compared, too.
+ *
+ * usage: path_prefetch [worth]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +22,7 @@
 
 #define NOBODY		65534
 #define NR_CASES	43
+#define NR_WORTH	2
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
 #define SLOW_US		500
@@ -40,10 +44,11 @@ struct job {
 	bool zeros;		/* pages are full of zeros, and are not written again */
 	const char *max;	/* memory.max, if it is not memory_of_a_job() */
 	bool cache;		/* all of it is page cache when the job begins */
+	unsigned int work;	/* steps after each touch */
 };
 
 static struct shared {
-	unsigned long rounds, major, in;
+	unsigned long rounds, major, in, ms;
 	bool stop;
 } *shared;
 
@@ -193,7 +198,7 @@ static int reader(void *arg)
 	unsigned int *of = order_of(job->order, pages), *times = calloc(pages, sizeof(*times));
 	int fd = open("/dev/" PATH_FILE_DISK, O_RDONLY | O_CLOEXEC);
 	bool private = job->memory == PRIVATE_FILE;
-	unsigned long seed = 2, wrong = 0, round;
+	unsigned long seed = 2, wrong = 0, round, began;
 	struct rusage before, after;
 	char *p;
 
@@ -205,14 +210,18 @@ static int reader(void *arg)
 	if (fd < 0 || p == MAP_FAILED)
 		return KSFT_FAIL;
 	getrusage(RUSAGE_SELF, &before);
+	began = path_now_ms();
 	for (round = 0; round < job->rounds; round++) {
 		for (i = 0; i < pages; i++) {
 			page = job->order == RANDOM ? path_rand(&seed) % pages : of[i];
 			wrong += *path_word(p, page) != page + times[page];
+			for (volatile unsigned int step = 0; step < job->work; step++)
+				;
 			if (private && page % 64 == 0)
 				*path_word(p, page) = page + ++times[page];
 		}
 	}
+	shared->ms = path_now_ms() - began;
 	getrusage(RUSAGE_SELF, &after);
 	shared->major = after.ru_majflt - before.ru_majflt;
 	shared->in = (after.ru_inblock - before.ru_inblock) / (PAGE / 512);
@@ -228,7 +237,7 @@ static long long counter(const char *cg, const char *name)
 
 /* What a program did in a cgroup with some mode */
 struct outcome {
-	unsigned long major, in;
+	unsigned long major, in, ms;
 	long long ondemand, prefetched, hit;
 	long long space, ppg;	/* of @prefetched */
 	long long pollution;
@@ -255,6 +264,7 @@ static struct outcome outcome_of_job(const char *mode, struct job job)
 	o.right = path_eq(path_run(cg, run, &job, 120), KSFT_PASS);
 	o.major = shared->major;
 	o.in = shared->in;
+	o.ms = shared->ms;
 	o.ondemand = counter(cg, "prefetch_ondemand");
 	o.prefetched = counter(cg, "prefetch_prefetched");
 	o.hit = counter(cg, "prefetch_hit");
@@ -461,6 +471,35 @@ static void test_mapped_file(void)
 			 "a private mapping of a file\n");
 	file_that_fits("64M", false, "a file is the kernel's while there is room\n");
 	file_that_fits("24M", true, "and where it would find room\n");
+}
+
+/* Is a file read in less than @percent of the time that it takes without prefetching? */
+static bool file_takes(unsigned int percent, struct job job)
+{
+	struct outcome none = outcome_of_job("none", job), o = outcome_of_job("auto", job);
+
+	ksft_print_msg("%lu ms, without prefetching %lu\n", o.ms, none.ms);
+	return none.right && o.right && path_lt(o.ms * 100, none.ms * percent);
+}
+
+/*
+ * Where reading 32 pages takes hardly longer than reading one. If a program goes through a file
+ * that nearly fits, pages that were read around a miss are used late, but most of them are. Which
+ * of them the kernel still has is a matter of luck, and so is a tenth of the time.
+ */
+static void test_worth(void)
+{
+	struct job late = { .order = CHASE, .rounds = 10, .memory = FILE_ON_DISK, .max = "15M",
+			    .work = 5000 };
+	struct job random = { .order = RANDOM, .rounds = 4, .memory = FILE_ON_DISK };
+
+	if (!path_file_disk(DISK_MIB, 1000, PATH_DEPTH) || !fill_disk()) {
+		ksft_test_result_skip("no disk for files\n");
+		ksft_test_result_skip("no disk for files\n");
+		return;
+	}
+	ksft_test_result(file_takes(120, late), "neighbours that are used late cost nothing\n");
+	ksft_test_result(file_takes(95, random), "without neighbours a file takes less\n");
 }
 
 static void wait_for_round(unsigned long round)
@@ -1011,9 +1050,11 @@ static void test_storm(void)
 	path_cg_remove(cg);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	path_start(NR_CASES, 400);
+	bool worth = argc > 1 && !strcmp(argv[1], "worth");
+
+	path_start(worth ? NR_WORTH : NR_CASES, 400);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
 	path_keep_counting();
@@ -1023,6 +1064,10 @@ int main(void)
 	 */
 	path_save(PAGE_CLUSTER);
 	path_write(PAGE_CLUSTER, "0");
+	if (worth) {
+		test_worth();
+		ksft_finished();
+	}
 	test_file();
 	if (!path_swap_null(DISK_MIB, 20)) {
 		while (ksft_test_num() < NR_CASES)

@@ -2,9 +2,10 @@
 /*
  * Read-around: are the pages of a mapped file best read with their neighbours?
  *
- *	around:	the kernel reads 32 pages around each miss
- *	   |  ^		a trial after 32 misses, then after 128, 512, 2048, 8192
- *	   v  |		neighbours are used soon, and foresight hides less than half
+ *	around:	the kernel reads 32 pages around each miss, and is measured
+ *	   |  ^		a trial after 64 misses, then after 256, 1024, 4096, 16384
+ *	   v  |		neighbours are used soon, and foresight hides less than half;
+ *	   |  |		or it has taken longer, by 32 misses of the kernel's
  *	alone:	the page is read, and what foresee.c names
  *
  * The kernel's way costs least where neighbours are used: one fault for 16 pages, and where a
@@ -18,6 +19,13 @@
  * it is clear that foresight knows nothing. Upwards the kernel reads on, even if foresight hides
  * all: it takes fewer faults.
  *
+ * This does not see neighbours that are used late, nor which pages leave memory for those that
+ * are read. So both ways are measured, too: by what faults take for the work that is done, which is
+ * the program's own CPU time between them. While pages are read alone, that is compared with what
+ * the kernel has taken for as much work. The sum of the differences stays above a bound, so that a
+ * change is seen soon. After a trial memory is full of its pages: the kernel is not measured before
+ * it could have read all of them anew. Where reading alone goes on, that is done again at times.
+ *
  * A mapping begins with the kernel. Most are small, and all of them is used. Misses that cost no
  * other page its place are not told here, see prefetch-file.c.
  */
@@ -26,20 +34,34 @@
 
 #include "around.h"
 
-#define AROUND_PAUSE	32U	/* misses; the first pause */
+#define AROUND_PAUSE	64U	/* misses; the first pause */
 #define AROUND_PAUSES	4U	/* the longest pause is 4^4 times as long */
 #define AROUND_WAIT	8U	/* events, for a neighbour */
 #define AROUND_WINDOW	64U	/* events to decide by */
 #define AROUND_UPWARDS	56U	/* of these, in a program that reads upwards */
 #define AROUND_FEW	4U	/* hits after half of these, if foresight knows nothing */
+#define AROUND_BOUND	32U	/* misses of the kernel's */
+#define AROUND_WORK	64U	/* misses; a task that works for longer is not hurt by one */
+#define AROUND_AGAIN	256U	/* times as many misses later the kernel is measured again */
+#define AROUND_SKIP	(1ULL << 20)	/* misses */
+
+static void around_measure(struct mmpath_around_region *r)
+{
+	r->pause = AROUND_PAUSE << 2 * r->pauses;
+	r->misses = 0;
+	r->work = 0;
+	r->cost = 0;
+}
 
 static struct mmpath_around_region *around_region(struct mmpath_around *a, u64 first)
 {
 	u64 i = mmpath_rank(first) >> (MMPATH_VPN_BITS - MMPATH_AROUND_ORDER);
 	struct mmpath_around_region *r = &a->region[i];
 
-	if (r->first != first)
-		*r = (struct mmpath_around_region){ .first = first, .pause = AROUND_PAUSE };
+	if (r->first != first) {
+		*r = (struct mmpath_around_region){ .first = first };
+		around_measure(r);
+	}
 	return r;
 }
 
@@ -69,48 +91,117 @@ static void around_test(struct mmpath_around_region *r, u64 page)
 	r->tried++;
 }
 
-static void around_decide(struct mmpath_around_region *r)
+/* Was the trial in vain, as far as neighbours tell? */
+static bool around_decide(struct mmpath_around_region *r)
 {
-	bool near = 2 * r->right >= r->tried, hidden = 2 * r->hits >= r->events;
+	bool near = 2 * r->right >= r->tried, hidden = 2 * r->hits >= r->events, vain;
 
 	if (r->events < AROUND_WINDOW && (!near || r->hits >= AROUND_FEW))
-		return;
-	if (r->upwards >= AROUND_UPWARDS || (near && !hidden)) {
-		r->pauses = min(r->pauses + 1U, AROUND_PAUSES);
-		r->pause = AROUND_PAUSE << 2 * r->pauses;
-		r->alone = false;
-	} else {
-		r->pauses = 0;
-	}
+		return false;
+	vain = r->upwards >= AROUND_UPWARDS || (near && !hidden);
+	around_window(r);
+	return vain;
+}
+
+/* Note an event by its page. Returns whether neighbours are missed. */
+static bool around_near(struct mmpath_around_region *r, const struct mmpath_around_event *e)
+{
+	around_test(r, e->page);
+	r->events++;
+	r->hits += !e->miss;
+	r->upwards += r->last && e->page - r->last - 1 < 2;
+	r->last = e->page;
+	return (r->events == AROUND_WINDOW / 2 || r->events == AROUND_WINDOW) && around_decide(r);
+}
+
+/* What faults take for the work of an event when the kernel reads, ns */
+static u64 around_price(const struct mmpath_around_region *r, const struct mmpath_around_event *e)
+{
+	u64 work = min(e->work, (u64)r->bound / AROUND_BOUND * AROUND_WORK);
+
+	return mmpath_mul_div(work, r->cost, max(r->work, 1ULL));
+}
+
+static void around_trial(struct mmpath_around_region *r)
+{
+	r->alone = true;
+	/* without the last one */
+	r->bound = r->cost / (r->pause - 1) * AROUND_BOUND;
+	r->regret = 0;
+	r->lost = 0;
+	r->misses = 0;
+	r->last = 0;
 	around_window(r);
 }
 
+static void around_kernel(struct mmpath_around_region *r, const struct mmpath_around_event *e)
+{
+	if (r->skip) {
+		r->lost -= around_price(r, e);
+		r->skip -= e->miss;
+		if (r->skip)
+			return;
+		if (r->lost >= -r->bound)
+			r->pauses = min(r->pauses + 1U, AROUND_PAUSES);
+		else if (r->pauses)
+			r->pauses--;
+		around_measure(r);
+		return;
+	}
+	/* the first miss tells what is much work */
+	r->work += r->misses ? min(e->work, r->cost / r->misses * AROUND_WORK) : 0;
+	r->misses += e->miss;
+	if (r->misses == r->pause)
+		around_trial(r);
+}
+
+static void around_alone(struct mmpath_around_region *r, const struct mmpath_around_event *e)
+{
+	u64 again = (u64)(r->pause + r->skipped) * AROUND_AGAIN, price = around_price(r, e);
+	bool vain = around_near(r, e);
+
+	r->lost -= price;
+	r->regret -= min(price, (u64)(r->regret + r->bound));
+	r->misses += e->miss;
+	if (!vain && r->regret <= r->bound && r->misses < again)
+		return;
+	r->alone = false;
+	r->skipped = min(1 + e->size / MMPATH_AROUND_PAGES, AROUND_SKIP);
+	r->skip = r->skipped;
+}
+
 /**
- * mmpath_around() - note a miss, or the first use of a page that was fetched
+ * mmpath_around() - note a miss, or the first use of a page that was read ahead
  * @a: what is known of the program's mappings of files
- * @first: first page of the mapping, not 0
- * @page: the page
- * @miss: it has to be read
+ * @e: the event
  *
  * Return: whether the mapping is the kernel's, which reads around a miss.
  */
-bool mmpath_around(struct mmpath_around *a, u64 first, u64 page, bool miss)
+bool mmpath_around(struct mmpath_around *a, const struct mmpath_around_event *e)
+{
+	struct mmpath_around_region *r = around_region(a, e->first);
+
+	if (r->alone)
+		around_alone(r, e);
+	else
+		around_kernel(r, e);
+	return !r->alone;
+}
+
+/**
+ * mmpath_around_took() - note what the fault of an event took
+ * @a: as above
+ * @first: first page of the mapping
+ * @ns: the time, of which others than the task may have had some, ns; may be told in parts
+ */
+void mmpath_around_took(struct mmpath_around *a, u64 first, u64 ns)
 {
 	struct mmpath_around_region *r = around_region(a, first);
 
-	if (!r->alone) {
-		if (!miss || --r->pause)
-			return true;
-		r->alone = true;
-		r->last = 0;
-		around_window(r);
-	}
-	around_test(r, page);
-	r->events++;
-	r->hits += !miss;
-	r->upwards += r->last && page - r->last - 1 < 2;
-	r->last = page;
-	if (r->events == AROUND_WINDOW / 2 || r->events == AROUND_WINDOW)
-		around_decide(r);
-	return !r->alone;
+	if (r->alone)
+		r->regret += ns;
+	if (r->alone || r->skip)
+		r->lost += ns;
+	else if (r->misses)
+		r->cost += ns;
 }

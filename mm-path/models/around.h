@@ -12,31 +12,55 @@
 #define MMPATH_AROUND_PAGES	32U	/* that the kernel reads, half of them before a miss */
 
 /**
+ * struct mmpath_around_event - a miss, or the first use of a page that was read ahead
+ * @first: first page of the mapping, not 0
+ * @page: the page
+ * @size: pages of the mapping that may be in memory
+ * @work: CPU time that the task has worked since its last event, ns
+ * @miss: the page has to be read
+ */
+struct mmpath_around_event {
+	u64 first, page, size, work;
+	bool miss;
+};
+
+/**
  * struct mmpath_around_region - what is known of a mapping
  * @first: its first page; 0: no mapping
  * @last: page of the last event; 0: none yet
  * @tested: page whose neighbours are waited for
- * @pause: misses until the next trial
  * @alone: pages are read without their neighbours
- * @pauses: how often in a row a trial was in vain
+ * @pauses: how many trials in a row have lost
  * @left: events that the test still waits for; 0: none is under way
  * @events: that were seen since the last decision
  * @hits: of these, first uses of pages that were fetched
  * @upwards: of these, events one or two pages above the one before
  * @tried: tests
  * @right: tests after which a neighbour was used
+ * @skip: misses until the kernel is measured
+ * @skipped: what @skip was after the last trial
+ * @misses: those since then, or since pages are read alone
+ * @pause: misses of the kernel's by which it is measured, until the next trial
+ * @work: CPU time that the program has worked between them, ns
+ * @cost: what they have taken, ns
+ * @bound: more than this must not be lost in a row, ns
+ * @regret: what reading alone has taken more than the kernel would have, ns; at least -@bound
+ * @lost: the same of the whole trial, and of what it has left to the kernel
  */
 struct mmpath_around_region {
 	u64 first, last, tested;
-	u16 pause;
 	bool alone;
 	u8 pauses, left, events, hits, upwards, tried, right;
+	u32 skip, skipped, misses, pause;
+	u64 work, cost;
+	s64 bound, regret, lost;
 };
 
 struct mmpath_around {
 	struct mmpath_around_region region[MMPATH_AROUND_REGIONS];
 };
 
-bool mmpath_around(struct mmpath_around *a, u64 first, u64 page, bool miss);
+bool mmpath_around(struct mmpath_around *a, const struct mmpath_around_event *e);
+void mmpath_around_took(struct mmpath_around *a, u64 first, u64 ns);
 
 #endif /* _MM_PATH_AROUND_H */

@@ -113,6 +113,7 @@ void mmpath_reads_end(const struct mmpath_reads *reads, struct mmpath_prefetcher
 		      bool miss, bool waits);
 void mmpath_file_asked(unsigned long address);
 void mmpath_stall_over(unsigned long address, bool waited);
+void mmpath_file_took(void);
 void mmpath_average(u32 *average, u64 ns);
 
 /* prefetch-swap.c */

@@ -95,19 +95,15 @@ static bool mmpath_has_room(const struct mmpath_room *room)
 }
 
 /*
- * Is there memory enough for the mapping, so that pages around a miss take it from nothing that
- * is in use? Then they are best read with it: otherwise a program that begins would miss each page
- * of its file. Where no room is left, a page that was not evicted lately tells that there may be.
+ * Could the mapping fit into memory, and was the page not evicted lately? Then the pages around it
+ * are best read with it: a program that begins would miss each page of its file otherwise.
  */
-static bool mmpath_file_fits(struct vm_area_struct *vma, pgoff_t index, struct mem_cgroup *memcg)
+static bool mmpath_file_fits(struct vm_area_struct *vma, pgoff_t index, unsigned long memory)
 {
-	struct mmpath_room room = mmpath_room_of(memcg);
 	bool workingset;
 	void *shadow;
 
-	if (mmpath_has_room(&room))
-		return true;
-	if (mmpath_file_pages(vma) > room.all)
+	if (mmpath_file_pages(vma) > memory)
 		return false;
 	shadow = xa_load(&vma->vm_file->f_mapping->i_pages, index);
 	return !xa_is_value(shadow) || !workingset_test_recent(shadow, true, &workingset, false);
@@ -287,6 +283,7 @@ static void mmpath_file_read_ahead(struct mmpath_prefetcher *p, struct mem_cgrou
 void __mmpath_file_again(unsigned long address, struct folio *folio)
 {
 	mmpath_stall_over(address, !IS_ERR(folio) && folio_test_uptodate(folio));
+	mmpath_file_took();
 }
 
 bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
@@ -294,6 +291,7 @@ bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
 	struct mmpath_prefetcher *p;
 	struct mmpath_batch batch;
 	struct mem_cgroup *memcg;
+	struct mmpath_room room;
 	bool ours = false;
 
 	if (!mmpath_file_takes(vmf->vma))
@@ -302,8 +300,11 @@ bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
 	p = mmpath_prefetcher_get(memcg);
 	if (p) {
 		mmpath_pf_count(p, MMPATH_PF_ONDEMAND, 1);
-		if (mmpath_file_fits(vmf->vma, vmf->pgoff, memcg))
+		room = mmpath_room_of(memcg);
+		/* pages around a miss take memory from nothing that is in use */
+		if (mmpath_has_room(&room))
 			goto out;
+		batch.around = mmpath_file_fits(vmf->vma, vmf->pgoff, room.all);
 		mmpath_prefetch_event(p, memcg, vmf->vma, vmf->address, true, true, false,
 				      &batch);
 		ours = !batch.around;
@@ -312,6 +313,7 @@ bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
 			mmpath_file_read_ahead(p, memcg, vmf, &batch, true, NULL, fpin);
 		else if (ours)
 			mmpath_file_asked(vmf->address);
+		mmpath_file_took();
 out:
 		mmpath_prefetcher_put(p);
 	}
@@ -334,6 +336,7 @@ bool __mmpath_file_hit(struct vm_fault *vmf, struct folio *folio, struct file **
 	p = mmpath_prefetcher_get(memcg);
 	if (p) {
 		late = !folio_test_uptodate(folio);
+		batch.around = false;
 		mmpath_prefetch_event(p, memcg, vmf->vma, vmf->address, true, false, late, &batch);
 		ours = !batch.around;
 		if (ours)
@@ -346,6 +349,7 @@ bool __mmpath_file_hit(struct vm_fault *vmf, struct folio *folio, struct file **
 		if (batch.nr)
 			mmpath_file_read_ahead(p, memcg, vmf, &batch, false, late ? folio : NULL,
 					       fpin);
+		mmpath_file_took();
 		mmpath_prefetcher_put(p);
 	}
 	mem_cgroup_put(memcg);

@@ -33,6 +33,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
+#include <linux/task_work.h>
 #include <linux/xarray.h>
 #include <trace/events/mmpath.h>
 #include "../models/around.h"
@@ -81,8 +82,35 @@ struct mmpath_stall {
 #define MMPATH_STALLS	8	/* of an mm at once; others are not counted */
 
 /**
+ * struct mmpath_runner - a task whose work between faults on files is measured
+ * @s: the foresight of its mm, with a reference while @back is queued
+ * @back: tells when the task is back in user space
+ * @queued: whether it will tell
+ * @pid: the task; 0: the entry is free
+ * @event: number of its last event
+ * @first: first page of the mapping then; 0: what it has worked before is not known
+ * @faults: its faults that were over when this was looked at last
+ * @ran: CPU time that it had then, ns
+ * @looked: the clock then
+ */
+struct mmpath_runner {
+	struct mmpath_foresight *s;
+	struct callback_head back;
+	bool queued;
+	pid_t pid;
+	u32 event;
+	u64 first;
+	unsigned long faults;
+	u64 ran, looked;
+};
+
+#define MMPATH_RUNNERS	8	/* of an mm; others are not measured */
+#define MMPATH_RUNS	64	/* events of others, after which a task has stopped */
+
+/**
  * struct mmpath_foresight - what is foreseen for a program
  * @node: in the table, by @mm
+ * @ref: one is that of the table
  * @mm: the mm; ends later than this
  * @p: the prefetcher that has used it last; holds a reference
  * @memcg: cgroup that is charged, in an event
@@ -94,12 +122,16 @@ struct mmpath_stall {
  * @late: what faults have waited for pages that were fetched, since the last event, in
  *	1/MMPATH_MISS
  * @around: which mappings of files are best left to the kernel; NULL: none is mapped
+ * @runners: tasks that are measured for it, by pid
+ * @events: events of files
+ * @fault_ns: CPU that the end of a fault takes
  * @mem: allocator of @f
  * @f: the model
  * @rcu: for readers of the table
  */
 struct mmpath_foresight {
 	struct rhash_head node;
+	refcount_t ref;
 	struct mm_struct *mm;
 	struct mmpath_prefetcher *p;
 	struct mem_cgroup *memcg;
@@ -110,6 +142,8 @@ struct mmpath_foresight {
 	unsigned int next_stall;
 	u32 late;
 	struct mmpath_around *around;
+	struct mmpath_runner runners[MMPATH_RUNNERS];
+	u32 events, fault_ns;
 	struct mmpath_mem mem;
 	struct mmpath_foresee f;
 	struct rcu_head rcu;
@@ -211,6 +245,7 @@ static struct mmpath_foresight *mmpath_foresight_add(struct mmpath_prefetcher *p
 
 	if (!s)
 		return NULL;
+	refcount_set(&s->ref, 1);
 	s->mm = mm;
 	refcount_inc(&p->ref);
 	s->p = p;
@@ -227,6 +262,12 @@ static struct mmpath_foresight *mmpath_foresight_add(struct mmpath_prefetcher *p
 	return NULL;
 }
 
+static void mmpath_foresight_put(struct mmpath_foresight *s)
+{
+	if (refcount_dec_and_test(&s->ref))
+		kfree_rcu(s, rcu);
+}
+
 static void mmpath_foresight_drop(struct mmpath_foresight *s)
 {
 	if (rhashtable_remove_fast(&mmpath_foresights, &s->node, mmpath_foresight_params))
@@ -239,7 +280,7 @@ static void mmpath_foresight_drop(struct mmpath_foresight *s)
 	kfree(s->around);
 	spin_unlock(&s->lock);
 	mmpath_prefetcher_put(s->p);
-	kfree_rcu(s, rcu);
+	mmpath_foresight_put(s);
 }
 
 void __mmpath_prefetch_exit(struct mm_struct *mm)
@@ -460,18 +501,138 @@ void mmpath_file_asked(unsigned long address)
 	rcu_read_unlock();
 }
 
-/* Is the mapping of a file the kernel's, for now? */
-static bool mmpath_foresight_around(struct mmpath_foresight *s,
-				    const struct mmpath_foresee_event *e)
+/*
+ * What a task works is its CPU time in user space, from the end of the fault of an event to the
+ * next event. Faults meanwhile are not told of here. Each is taken to have cost what the fault of
+ * the event did after its page was there. around.c compares work with what faults take.
+ */
+
+static void mmpath_runner_look(struct mmpath_runner *r)
 {
+	r->faults = mmpath_faults_of(current);
+	r->ran = task_sched_runtime(current);
+	r->looked = ktime_get_ns();
+}
+
+static void mmpath_runner_pays(struct mmpath_runner *r, u64 ns)
+{
+	if (r->first && r->s->around)
+		mmpath_around_took(r->s->around, r->first, ns);
+}
+
+/* The task is back in user space, or ends. */
+static void mmpath_runner_back(struct callback_head *work)
+{
+	struct mmpath_runner *r = container_of(work, struct mmpath_runner, back), old;
+	struct mmpath_foresight *s = r->s;
+
+	spin_lock(&s->lock);
+	r->queued = false;
+	old = *r;
+	mmpath_runner_look(r);
+	/* not after a system call, which may have worked */
+	if (!s->dead && r->faults == old.faults + 1) {
+		mmpath_average(&s->fault_ns, r->ran - old.ran);
+		mmpath_runner_pays(r, r->ran - old.ran);
+	}
+	spin_unlock(&s->lock);
+	mmpath_foresight_put(s);
+}
+
+/* The entry of the task, or NULL: it is another's. */
+static struct mmpath_runner *mmpath_runner_find(struct mmpath_foresight *s)
+{
+	struct mmpath_runner *r = &s->runners[current->pid % MMPATH_RUNNERS];
+
+	return r->pid == current->pid ? r : NULL;
+}
+
+static struct mmpath_runner *mmpath_runner_take(struct mmpath_foresight *s)
+{
+	struct mmpath_runner *r = &s->runners[current->pid % MMPATH_RUNNERS];
+
+	if (r->queued || (r->pid && s->events - r->event <= MMPATH_RUNS))
+		return NULL;
+	*r = (struct mmpath_runner){ .s = s, .pid = current->pid };
+	return r;
+}
+
+/* Note an event in a mapping. Returns what the task has worked since its last one, ns. */
+static u64 mmpath_runner_event(struct mmpath_foresight *s, u64 first)
+{
+	struct mmpath_runner *r = mmpath_runner_find(s), old;
+	u64 work = 0, faults;
+
+	s->events++;
+	if (!r) {
+		r = mmpath_runner_take(s);
+		first = 0;
+	}
+	if (!r)
+		return 0;
+	old = *r;
+	mmpath_runner_look(r);
+	r->event = s->events;
+	r->first = first;
+	if (first) {
+		/* the number may have been another task's */
+		work = r->ran - min(r->ran, old.ran);
+		faults = min(work, (r->faults - old.faults) * (u64)s->fault_ns);
+		mmpath_runner_pays(r, faults);
+		work -= faults;
+	}
+	return work;
+}
+
+/* Note what the fault on a file has taken since its event, or since this was noted last. */
+void mmpath_file_took(void)
+{
+	struct mmpath_foresight *s;
+	struct mmpath_runner *r, old;
+
+	rcu_read_lock();
+	s = mmpath_foresight_find(current->mm);
+	if (!s)
+		goto out;
+	spin_lock(&s->lock);
+	r = s->dead ? NULL : mmpath_runner_find(s);
+	/* it has had an event, and is not over since */
+	if (r && r->faults == mmpath_faults_of(current)) {
+		old = *r;
+		mmpath_runner_look(r);
+		mmpath_runner_pays(r, r->looked - old.looked);
+		if (!r->queued && !(current->flags & PF_KTHREAD)) {
+			init_task_work(&r->back, mmpath_runner_back);
+			r->queued = !task_work_add(current, &r->back, TWA_RESUME);
+			if (r->queued)
+				refcount_inc(&s->ref);
+		}
+	}
+	spin_unlock(&s->lock);
+out:
+	rcu_read_unlock();
+}
+
+/* Is the mapping of a file the kernel's, for now? @memory: pages that the program can have of it */
+static bool mmpath_foresight_around(struct mmpath_foresight *s,
+				    const struct mmpath_foresee_event *e, unsigned long memory)
+{
+	struct mmpath_around_event around = {
+		.first = e->first,
+		.page = e->page,
+		.size = min(e->nr, (u64)memory),
+		.miss = e->miss,
+		.work = mmpath_runner_event(s, e->first),
+	};
+
 	if (!s->around)
 		s->around = mmpath_model_alloc(s->memcg, sizeof(*s->around), MMPATH_GFP_NOWAIT);
-	return !s->around || mmpath_around(s->around, e->first, e->page, e->miss);
+	return !s->around || mmpath_around(s->around, &around);
 }
 
 /*
  * Let the model see an event, and tell what to read. @file: the page is read from a file, and not
- * from swap. @wait: the fault may wait for it.
+ * from swap; with @batch->around the kernel has to read it. @wait: the fault may wait for it.
  */
 void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg,
 			   struct vm_area_struct *vma, unsigned long address, bool file,
@@ -490,11 +651,13 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 	};
 	struct mmpath_foresight *s;
 	u64 began = 0;
+	bool around;
 	s64 held;
 
 	batch->nr = 0;
 	batch->file = file;
 	batch->known = false;
+	around = file && batch->around;
 	batch->around = file;
 	rcu_read_lock();
 	if (READ_ONCE(p->dead))
@@ -520,7 +683,7 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 	s->memcg = memcg;
 	if (wait && miss)
 		mmpath_stall_begin(s, address, file, false);
-	if (file && mmpath_foresight_around(s, &e))
+	if (file && (mmpath_foresight_around(s, &e, in_memory) || around))
 		goto out_unlock;
 	batch->around = false;
 	unsettled = atomic_long_read(&p->unsettled);

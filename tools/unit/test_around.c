@@ -5,51 +5,85 @@
 
 #define FIRST	0x1000ULL	/* page of the mapping */
 #define FAR	1000U		/* pages between two that are no neighbours */
+#define SIZE	3168U		/* of its pages may be in memory */
+#define SKIP	(1 + SIZE / 32)
+#define WORK	1000U		/* ns of a program between two misses, when the kernel reads */
+#define TAKES	10000U		/* ns of such a miss */
+#define BOUND	32U		/* misses that a trial may lose */
+#define PAUSE	64U
 
 struct fixture {
 	struct mmpath_around a;
-	u64 page;
+	u64 first, page, size, work, takes;	/* of an event */
+	s64 step;	/* pages to the next one */
 };
+
+static void start(struct fixture *f)
+{
+	*f = (struct fixture){
+		.first = FIRST, .page = FIRST, .size = SIZE,
+		.work = WORK, .takes = TAKES, .step = FAR,
+	};
+}
+
+/* Returns whether the mapping is the kernel's. */
+static bool event(struct fixture *f, bool miss)
+{
+	const struct mmpath_around_event e = {
+		.first = f->first, .page = f->page += f->step, .size = f->size,
+		.work = f->work, .miss = miss,
+	};
+	bool kernel = mmpath_around(&f->a, &e);
+
+	mmpath_around_took(&f->a, f->first, f->takes / 4);
+	mmpath_around_took(&f->a, f->first, f->takes - f->takes / 4);
+	return kernel;
+}
+
+/* Events until the mapping is the kernel's, or is not. 0: never within @most */
+static unsigned int until(struct fixture *f, bool kernel, unsigned int most, bool miss)
+{
+	unsigned int i;
+
+	for (i = 1; i <= most; i++)
+		if (event(f, miss) == kernel)
+			return i;
+	return 0;
+}
 
 /* Misses far apart until pages are read alone. Returns how many the kernel reads. */
 static unsigned int until_alone(struct fixture *f)
 {
-	unsigned int nr = 0;
-
-	while (mmpath_around(&f->a, FIRST, f->page += FAR, true))
-		nr++;
-	return nr;
+	f->step = FAR;
+	f->work = WORK;
+	f->takes = TAKES;
+	return until(f, false, 10000000, true) - 1;
 }
 
-static void start(struct fixture *f)
-{
-	memset(f, 0, sizeof(*f));
-	f->page = FIRST;
-	until_alone(f);
-}
-
-/* Of @nr events of pages @step apart, when was it given back to the kernel? 0: never */
+/* After how many events @step apart was the mapping given back to the kernel? 0: never */
 static unsigned int given_back(struct fixture *f, s64 step, unsigned int nr, bool miss)
 {
-	unsigned int i;
+	f->step = step;
+	return until(f, true, nr, miss);
+}
 
-	for (i = 1; i <= nr; i++) {
-		f->page += step;
-		if (mmpath_around(&f->a, FIRST, f->page, miss))
-			return i;
-	}
-	return 0;
+/* Misses until it was, when reading alone takes as long for @work */
+static unsigned int lost(struct fixture *f, u64 work)
+{
+	f->work = work;
+	return until(f, true, 100000, true);
 }
 
 static void test_begins(void **state)
 {
-	struct fixture f = { .page = FIRST };
+	struct fixture f;
 	unsigned int i;
 
+	start(&f);
 	/* what the kernel has read ahead tells nothing */
 	for (i = 0; i < 100; i++)
-		assert_true(mmpath_around(&f.a, FIRST, FIRST + i, false));
-	assert_same(until_alone(&f), 31);
+		assert_true(event(&f, false));
+	assert_same(until_alone(&f), PAUSE - 1);
 	(void)state;
 }
 
@@ -60,27 +94,28 @@ static void test_random(void **state)
 	unsigned int i;
 
 	start(&f);
-	for (i = 0; i < 10000; i++)
-		assert_false(mmpath_around(&f.a, FIRST, FIRST + rng_below(&r, 8192), true));
+	until_alone(&f);
+	f.step = 0;
+	for (i = 0; i < 10000; i++) {
+		f.page = FIRST + rng_below(&r, 8192);
+		assert_false(event(&f, true));
+	}
 	(void)state;
 }
 
 static void test_neighbours(void **state)
 {
-	static const unsigned int pause[] = { 31, 127, 511, 2047, 8191, 8191 };
-	struct fixture f = { .page = FIRST };
+	static const unsigned int pause[] = { 64, 256, 1024, 4096, 16384, 16384 };
+	struct fixture f;
 	unsigned int i;
 
+	start(&f);
 	for (i = 0; i < sizeof(pause) / sizeof(*pause); i++) {
-		assert_same(until_alone(&f), pause[i]);
-		/* the miss that ends the pause is the first event */
-		assert_same(given_back(&f, 3, 1000, true), 31);
+		/* memory is full of other pages after a trial */
+		assert_same(until_alone(&f), pause[i] - 1 + (i ? SKIP : 0));
+		/* the miss that ends the pause is the first event after it */
+		assert_same(given_back(&f, 3, 1000, true), 32);
 	}
-	/* once it was worth while, the pauses are short again */
-	until_alone(&f);
-	assert_same(given_back(&f, FAR, 63, true), 0);
-	assert_same(given_back(&f, 3, 1000, true), 32);
-	assert_same(until_alone(&f), 127);
 	(void)state;
 }
 
@@ -89,16 +124,19 @@ static void test_foresight_hides(void **state)
 	struct fixture f;
 
 	start(&f);
+	until_alone(&f);
 	assert_same(given_back(&f, -1, 12, true), 0);
 	assert_same(given_back(&f, -1, 1000, false), 0);
 	start(&f);
+	until_alone(&f);
 	assert_same(given_back(&f, 3, 12, true), 0);
 	assert_same(given_back(&f, 3, 1000, false), 0);
 	/* not enough: less than half */
 	start(&f);
+	until_alone(&f);
 	assert_same(given_back(&f, 3, 20, true), 0);
 	assert_same(given_back(&f, 3, 5, false), 0);
-	assert_same(given_back(&f, 3, 1000, true), 63 - 25);
+	assert_same(given_back(&f, 3, 1000, true), 64 - 25);
 	(void)state;
 }
 
@@ -107,10 +145,13 @@ static void test_upwards(void **state)
 	struct fixture f;
 
 	start(&f);
-	assert_same(given_back(&f, 1, 1000, false), 63);
+	until_alone(&f);
+	assert_same(given_back(&f, 1, 1000, false), 64);
 	start(&f);
-	assert_same(given_back(&f, 2, 1000, false), 63);
+	until_alone(&f);
+	assert_same(given_back(&f, 2, 1000, false), 64);
 	start(&f);
+	until_alone(&f);
 	assert_same(given_back(&f, 3, 1000, false), 0);
 	(void)state;
 }
@@ -121,6 +162,7 @@ static bool are_neighbours(s64 distance)
 	struct fixture f;
 
 	start(&f);
+	until_alone(&f);
 	f.page += 1000 * FAR;
 	return given_back(&f, distance, 1000, true);
 }
@@ -144,15 +186,203 @@ static void test_how_soon(void **state)
 	/* after 8 events that are all far away, and one that is not, half of the tests are right */
 	for (wait = 7; wait <= 8; wait++) {
 		start(&f);
+		until_alone(&f);
+		f.step = 0;
 		page = FIRST;
 		for (i = 0; i < 100 * (wait + 1); i++) {
 			page = i % (wait + 1) ? page + FAR : FIRST + i / (wait + 1) % 2;
-			if (mmpath_around(&f.a, FIRST, page, true))
+			f.page = page;
+			if (event(&f, true))
 				break;
 		}
 		/* 7 others between: the page is the 8th event */
 		assert_same(i < 100 * (wait + 1), wait == 7);
 	}
+	(void)state;
+}
+
+static void test_kernel_is_better(void **state)
+{
+	static const unsigned int pause[] = { 64, 256, 1024, 4096, 16384, 16384 };
+	struct fixture f;
+	unsigned int i;
+
+	start(&f);
+	for (i = 0; i < sizeof(pause) / sizeof(*pause); i++) {
+		assert_same(until_alone(&f), pause[i] - 1 + (i ? SKIP : 0));
+		/* a miss as long, for half of the work */
+		assert_same(lost(&f, WORK / 2), 2 * BOUND + 1);
+	}
+	(void)state;
+}
+
+static void test_alone_is_better(void **state)
+{
+	struct fixture f;
+
+	start(&f);
+	until_alone(&f);
+	/* nothing lost is no reason to go back; but at times the kernel is measured again */
+	assert_same(until(&f, true, 10000, true), 0);
+	assert_same(10000 + lost(&f, 2 * WORK), 256 * PAUSE);
+	assert_same(until_alone(&f), PAUSE - 1 + SKIP);
+	assert_same(lost(&f, 2 * WORK), 256 * (PAUSE + SKIP));
+	(void)state;
+}
+
+/* What was gained is no reason to lose it all again. */
+static void test_change(void **state)
+{
+	struct fixture f;
+
+	start(&f);
+	until_alone(&f);
+	f.work = 4 * WORK;
+	assert_same(until(&f, true, 10000, true), 0);
+	assert_same(lost(&f, WORK / 2), 4 * BOUND + 1);
+	(void)state;
+}
+
+/* Pauses are longer after trials that lost, and shorter after those that gained. */
+static void test_pauses(void **state)
+{
+	struct fixture f;
+
+	start(&f);
+	until_alone(&f);
+	lost(&f, WORK / 2);
+	until_alone(&f);
+	lost(&f, WORK / 2);
+	assert_same(until_alone(&f), 1024 - 1 + SKIP);
+	/* a loss in the end, and a gain in all */
+	f.work = 4 * WORK;
+	assert_same(until(&f, true, 100, true), 0);
+	lost(&f, WORK / 2);
+	assert_same(until_alone(&f), 256 - 1 + SKIP);
+	/* less gained than is told from nothing */
+	f.work = 2 * WORK;
+	assert_same(until(&f, true, 5 * BOUND / 2, true), 0);
+	lost(&f, WORK / 2);
+	assert_same(until_alone(&f), 1024 - 1 + SKIP);
+	/* as much, but it leaves to the kernel what it uses */
+	f.work = 2 * WORK;
+	assert_same(until(&f, true, 5 * BOUND / 2, true), 0);
+	lost(&f, WORK / 2);
+	f.work = WORK;
+	f.takes = 0;
+	assert_same(until(&f, false, SKIP, true), 0);
+	assert_same(until_alone(&f), 256 - 1);
+	lost(&f, WORK / 2);
+	assert_same(until_alone(&f), 1024 - 1 + SKIP);
+	/* gained as much, but lost by what is left to the kernel */
+	f.work = 4 * WORK;
+	assert_same(until(&f, true, 100, true), 0);
+	lost(&f, WORK / 2);
+	f.work = 0;
+	assert_same(until(&f, false, SKIP, true), 0);
+	f.takes = 10 * TAKES;
+	assert_same(until_alone(&f), 256 - 1);
+	f.work = 4 * WORK;
+	assert_same(until(&f, true, 20, true), 0);
+	lost(&f, WORK / 2);
+	f.work = 0;
+	assert_same(until(&f, false, SKIP, true), 0);
+	assert_same(until_alone(&f), 1024 - 1);
+	(void)state;
+}
+
+/* After a trial, the kernel's misses tell nothing until its pages are in memory. */
+static void test_skips(void **state)
+{
+	struct fixture f;
+	unsigned int i;
+
+	start(&f);
+	until_alone(&f);
+	lost(&f, WORK / 2);
+	f.work = 0;
+	f.takes = 100 * TAKES;
+	for (i = 0; i < SKIP; i++) {
+		assert_true(event(&f, false));
+		assert_true(event(&f, true));
+	}
+	assert_same(until_alone(&f), 256 - 1);
+	assert_same(lost(&f, WORK / 2), 2 * BOUND + 1);
+	(void)state;
+}
+
+/* What is fetched is used without a miss, and costs CPU time. */
+static void test_uses(void **state)
+{
+	struct fixture f;
+
+	start(&f);
+	until_alone(&f);
+	f.takes = TAKES / 2;
+	assert_same(until(&f, true, 10000, false), 0);
+	f.takes = 2 * TAKES;
+	assert_same(until(&f, true, 10000, false), 2 * BOUND + 2);
+	(void)state;
+}
+
+/* A time without misses is not what misses are compared by. */
+static void test_long_work(void **state)
+{
+	struct fixture f;
+
+	start(&f);
+	f.work = 1ULL << 40;
+	assert_true(event(&f, true));
+	assert_true(event(&f, true));
+	until_alone(&f);
+	/* (64 * TAKES + 62 * WORK) / 63 */
+	f.work = 12 * WORK;
+	assert_same(until(&f, true, 10000, true), 0);
+	f.work = 1ULL << 40;
+	assert_false(event(&f, true));
+	assert_in_range(lost(&f, 6 * WORK), 4 * BOUND, 5 * BOUND);
+	(void)state;
+}
+
+/* Work beyond all bounds is a gain. */
+static void test_endless_work(void **state)
+{
+	struct fixture f;
+
+	start(&f);
+	until_alone(&f);
+	lost(&f, WORK / 2);
+	until_alone(&f);
+	f.work = U64_MAX;
+	assert_false(event(&f, true));
+	lost(&f, WORK / 2);
+	assert_same(until_alone(&f), PAUSE - 1 + SKIP);
+	(void)state;
+}
+
+/* Where the kernel waits for nothing, where the program does nothing, and where both take long */
+static void test_nothing(void **state)
+{
+	struct fixture f;
+
+	start(&f);
+	f.takes = 0;
+	assert_same(until(&f, false, 1000, true), PAUSE);
+	assert_same(until(&f, true, 1000, true), 0);
+	f.takes = 1;
+	assert_same(until(&f, true, 1000, true), 2);
+	start(&f);
+	f.work = 0;
+	assert_same(until(&f, false, 1000, true), PAUSE);
+	assert_same(lost(&f, 0), BOUND + 1);
+	start(&f);
+	f.size = U64_MAX;
+	f.takes = 1ULL << 50;
+	f.work = U64_MAX;
+	assert_same(until(&f, false, 1000, true), PAUSE);
+	assert_true(lost(&f, 1));
+	/* not even then is the kernel not measured for ever */
+	assert_same(until_alone(&f), 256 - 1 + (1U << 20));
 	(void)state;
 }
 
@@ -165,22 +395,23 @@ static void test_mappings(void **state)
 {
 	struct fixture f;
 	u64 other;
-	unsigned int i;
 
 	start(&f);
+	until_alone(&f);
 	/* others begin with the kernel, and one that takes the entry leaves none */
-	for (other = FIRST + 1; other < FIRST + 2000; other++)
-		assert_true(mmpath_around(&f.a, other, other, true));
-	f.page = FIRST;
-	assert_same(until_alone(&f), 31);
+	for (other = FIRST + 1; other < FIRST + 2000; other++) {
+		f.first = other;
+		assert_true(event(&f, true));
+	}
+	f.first = FIRST;
+	assert_same(until_alone(&f), PAUSE - 1);
 	other = FIRST + 1;
 	while (same_entry(other, FIRST))
 		other++;
-	for (i = 0; i < 31; i++) {
-		assert_true(mmpath_around(&f.a, other, other + i * FAR, true));
-		assert_false(mmpath_around(&f.a, FIRST, f.page += FAR, true));
-	}
-	assert_false(mmpath_around(&f.a, other, other + i * FAR, true));
+	f.first = other;
+	assert_same(until_alone(&f), PAUSE - 1);
+	f.first = FIRST;
+	assert_false(event(&f, true));
 	(void)state;
 }
 
@@ -194,6 +425,15 @@ int main(void)
 		cmocka_unit_test(test_upwards),
 		cmocka_unit_test(test_how_far),
 		cmocka_unit_test(test_how_soon),
+		cmocka_unit_test(test_kernel_is_better),
+		cmocka_unit_test(test_alone_is_better),
+		cmocka_unit_test(test_change),
+		cmocka_unit_test(test_pauses),
+		cmocka_unit_test(test_skips),
+		cmocka_unit_test(test_uses),
+		cmocka_unit_test(test_long_work),
+		cmocka_unit_test(test_endless_work),
+		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_mappings),
 	};
 
