@@ -23,8 +23,9 @@
  * are read. So both ways are measured, too: by what faults take for the work that is done, which is
  * the program's own CPU time between them. While pages are read alone, that is compared with what
  * the kernel has taken for as much work. The sum of the differences stays above a bound, so that a
- * change is seen soon. After a trial memory is full of its pages: the kernel is not measured before
- * it could have read all of them anew. Where reading alone goes on, that is done again at times.
+ * change is seen soon. First, and after a trial, memory is full of other pages: the kernel is not
+ * measured before it could have read all of it anew. That is done again at times while reading
+ * alone goes on.
  *
  * A mapping begins with the kernel. Most are small, and all of them is used. Misses that cost no
  * other page its place are not told here, see prefetch-file.c.
@@ -42,27 +43,21 @@
 #define AROUND_FEW	4U	/* hits after half of these, if foresight knows nothing */
 #define AROUND_BOUND	32U	/* misses of the kernel's */
 #define AROUND_WORK	64U	/* misses; a task that works for longer is not hurt by one */
+#define AROUND_TAKES	16U	/* misses; what takes longer than these is chance */
 #define AROUND_AGAIN	256U	/* times as many misses later the kernel is measured again */
-#define AROUND_SKIP	(1ULL << 20)	/* misses */
+#define AROUND_SKIP	4096ULL	/* misses */
 
-static void around_measure(struct mmpath_around_region *r)
+/* The kernel reads, and is measured as soon as it could have read all of memory anew. */
+static void around_skip(struct mmpath_around_region *r, const struct mmpath_around_event *e)
 {
-	r->pause = AROUND_PAUSE << 2 * r->pauses;
-	r->misses = 0;
-	r->work = 0;
-	r->cost = 0;
+	r->alone = false;
+	r->skipped = min(1 + e->size / MMPATH_AROUND_PAGES, AROUND_SKIP);
+	r->skip = r->skipped;
 }
 
 static struct mmpath_around_region *around_region(struct mmpath_around *a, u64 first)
 {
-	u64 i = mmpath_rank(first) >> (MMPATH_VPN_BITS - MMPATH_AROUND_ORDER);
-	struct mmpath_around_region *r = &a->region[i];
-
-	if (r->first != first) {
-		*r = (struct mmpath_around_region){ .first = first };
-		around_measure(r);
-	}
-	return r;
+	return &a->region[mmpath_rank(first) >> (MMPATH_VPN_BITS - MMPATH_AROUND_ORDER)];
 }
 
 static void around_window(struct mmpath_around_region *r)
@@ -114,12 +109,39 @@ static bool around_near(struct mmpath_around_region *r, const struct mmpath_arou
 	return (r->events == AROUND_WINDOW / 2 || r->events == AROUND_WINDOW) && around_decide(r);
 }
 
-/* What faults take for the work of an event when the kernel reads, ns */
-static u64 around_price(const struct mmpath_around_region *r, const struct mmpath_around_event *e)
+/*
+ * So many times what a miss takes when the kernel reads, ns. While the kernel is measured, @misses
+ * have told. U64_MAX: not known.
+ */
+static u64 around_misses(const struct mmpath_around_region *r, u32 misses, u64 times)
 {
-	u64 work = min(e->work, (u64)r->bound / AROUND_BOUND * AROUND_WORK);
+	u64 miss = r->bound / AROUND_BOUND;
 
-	return mmpath_mul_div(work, r->cost, max(r->work, 1ULL));
+	if (!r->alone && !r->skip && misses)
+		miss = (r->cost - r->took) / misses;
+	else if (!r->alone && (!r->skip || !r->pause))
+		return U64_MAX;
+	return miss < U64_MAX / times ? miss * times : U64_MAX;
+}
+
+/* What faults take for some work when the kernel reads, ns */
+static u64 around_price(const struct mmpath_around_region *r, u64 work)
+{
+	u64 in = max(r->work, 1ULL);
+
+	return min(mmpath_mul_div(work, r->cost, in), 2 * (u64)r->bound);
+}
+
+static void around_measure(struct mmpath_around_region *r)
+{
+	if (r->pause && r->lost >= -r->bound)
+		r->pauses = min(r->pauses + 1U, AROUND_PAUSES);
+	else if (r->pauses)
+		r->pauses--;
+	r->pause = AROUND_PAUSE << 2 * r->pauses;
+	r->misses = 0;
+	r->work = 0;
+	r->cost = 0;
 }
 
 static void around_trial(struct mmpath_around_region *r)
@@ -134,40 +156,34 @@ static void around_trial(struct mmpath_around_region *r)
 	around_window(r);
 }
 
-static void around_kernel(struct mmpath_around_region *r, const struct mmpath_around_event *e)
+static void around_kernel(struct mmpath_around_region *r, const struct mmpath_around_event *e,
+			  u64 work)
 {
 	if (r->skip) {
-		r->lost -= around_price(r, e);
+		r->lost -= around_price(r, work);
 		r->skip -= e->miss;
-		if (r->skip)
-			return;
-		if (r->lost >= -r->bound)
-			r->pauses = min(r->pauses + 1U, AROUND_PAUSES);
-		else if (r->pauses)
-			r->pauses--;
-		around_measure(r);
+		if (!r->skip)
+			around_measure(r);
 		return;
 	}
-	/* the first miss tells what is much work */
-	r->work += r->misses ? min(e->work, r->cost / r->misses * AROUND_WORK) : 0;
+	/* from the first miss on */
+	r->work += r->misses ? work : 0;
 	r->misses += e->miss;
 	if (r->misses == r->pause)
 		around_trial(r);
 }
 
-static void around_alone(struct mmpath_around_region *r, const struct mmpath_around_event *e)
+static void around_alone(struct mmpath_around_region *r, const struct mmpath_around_event *e,
+			 u64 work)
 {
-	u64 again = (u64)(r->pause + r->skipped) * AROUND_AGAIN, price = around_price(r, e);
+	u64 again = (u64)(r->pause + r->skipped) * AROUND_AGAIN, price = around_price(r, work);
 	bool vain = around_near(r, e);
 
 	r->lost -= price;
 	r->regret -= min(price, (u64)(r->regret + r->bound));
 	r->misses += e->miss;
-	if (!vain && r->regret <= r->bound && r->misses < again)
-		return;
-	r->alone = false;
-	r->skipped = min(1 + e->size / MMPATH_AROUND_PAGES, AROUND_SKIP);
-	r->skip = r->skipped;
+	if (vain || r->regret > r->bound || r->misses >= again)
+		around_skip(r, e);
 }
 
 /**
@@ -180,11 +196,19 @@ static void around_alone(struct mmpath_around_region *r, const struct mmpath_aro
 bool mmpath_around(struct mmpath_around *a, const struct mmpath_around_event *e)
 {
 	struct mmpath_around_region *r = around_region(a, e->first);
+	u64 work;
 
+	if (r->first != e->first) {
+		*r = (struct mmpath_around_region){ .first = e->first, .worked = e->worked };
+		around_skip(r, e);
+	}
+	r->took = 0;
+	work = min(e->worked - r->worked, around_misses(r, r->misses, AROUND_WORK));
+	r->worked = e->worked;
 	if (r->alone)
-		around_alone(r, e);
+		around_alone(r, e, work);
 	else
-		around_kernel(r, e);
+		around_kernel(r, e, work);
 	return !r->alone;
 }
 
@@ -198,6 +222,13 @@ void mmpath_around_took(struct mmpath_around *a, u64 first, u64 ns)
 {
 	struct mmpath_around_region *r = around_region(a, first);
 
+	u64 most;
+
+	if (r->first != first)
+		return;
+	most = around_misses(r, max(r->misses, 1U) - 1, AROUND_TAKES);
+	ns = min(ns, most > r->took ? most - r->took : 0);
+	r->took += ns;
 	if (r->alone)
 		r->regret += ns;
 	if (r->alone || r->skip)

@@ -16,11 +16,11 @@
  * @first: first page of the mapping, not 0
  * @page: the page
  * @size: pages of the mapping that may be in memory
- * @work: CPU time that the task has worked since its last event, ns
+ * @worked: CPU time that the program has worked until now, ns
  * @miss: the page has to be read
  */
 struct mmpath_around_event {
-	u64 first, page, size, work;
+	u64 first, page, size, worked;
 	bool miss;
 };
 
@@ -30,7 +30,7 @@ struct mmpath_around_event {
  * @last: page of the last event; 0: none yet
  * @tested: page whose neighbours are waited for
  * @alone: pages are read without their neighbours
- * @pauses: how many trials in a row have lost
+ * @pauses: one more after a trial that has lost, one less after one that has gained
  * @left: events that the test still waits for; 0: none is under way
  * @events: that were seen since the last decision
  * @hits: of these, first uses of pages that were fetched
@@ -38,11 +38,13 @@ struct mmpath_around_event {
  * @tried: tests
  * @right: tests after which a neighbour was used
  * @skip: misses until the kernel is measured
- * @skipped: what @skip was after the last trial
+ * @skipped: what @skip was last
  * @misses: those since then, or since pages are read alone
- * @pause: misses of the kernel's by which it is measured, until the next trial
- * @work: CPU time that the program has worked between them, ns
- * @cost: what they have taken, ns
+ * @pause: misses of the kernel's by which it is measured, until the next trial; 0: none was yet
+ * @worked: CPU time that the program had worked at the last event, ns
+ * @took: what the fault of this event has taken, as far as it counts, ns
+ * @work: CPU time that the program has worked in that pause, ns
+ * @cost: what misses have taken in it, ns
  * @bound: more than this must not be lost in a row, ns
  * @regret: what reading alone has taken more than the kernel would have, ns; at least -@bound
  * @lost: the same of the whole trial, and of what it has left to the kernel
@@ -52,7 +54,7 @@ struct mmpath_around_region {
 	bool alone;
 	u8 pauses, left, events, hits, upwards, tried, right;
 	u32 skip, skipped, misses, pause;
-	u64 work, cost;
+	u64 worked, took, work, cost;
 	s64 bound, regret, lost;
 };
 

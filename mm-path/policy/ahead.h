@@ -59,7 +59,7 @@ struct mmpath_prefetcher {
  * @by: the predictor
  * @file: they are read from a file, and not from swap
  * @known: the page of the event was named before, as far as is known
- * @around: the mapping is the kernel's, for now
+ * @around: the mapping is the kernel's, for now; before an event: it has to be
  */
 struct mmpath_batch {
 	u64 page[MMPATH_FORESEE_MOST];
@@ -113,7 +113,7 @@ void mmpath_reads_end(const struct mmpath_reads *reads, struct mmpath_prefetcher
 		      bool miss, bool waits);
 void mmpath_file_asked(unsigned long address);
 void mmpath_stall_over(unsigned long address, bool waited);
-void mmpath_file_took(void);
+void mmpath_file_took(bool user);
 void mmpath_average(u32 *average, u64 ns);
 
 /* prefetch-swap.c */

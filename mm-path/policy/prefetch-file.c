@@ -283,7 +283,7 @@ static void mmpath_file_read_ahead(struct mmpath_prefetcher *p, struct mem_cgrou
 void __mmpath_file_again(unsigned long address, struct folio *folio)
 {
 	mmpath_stall_over(address, !IS_ERR(folio) && folio_test_uptodate(folio));
-	mmpath_file_took();
+	mmpath_file_took(false);
 }
 
 bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
@@ -313,7 +313,7 @@ bool __mmpath_file_miss(struct vm_fault *vmf, struct file **fpin)
 			mmpath_file_read_ahead(p, memcg, vmf, &batch, true, NULL, fpin);
 		else if (ours)
 			mmpath_file_asked(vmf->address);
-		mmpath_file_took();
+		mmpath_file_took(vmf->flags & FAULT_FLAG_USER);
 out:
 		mmpath_prefetcher_put(p);
 	}
@@ -349,7 +349,7 @@ bool __mmpath_file_hit(struct vm_fault *vmf, struct folio *folio, struct file **
 		if (batch.nr)
 			mmpath_file_read_ahead(p, memcg, vmf, &batch, false, late ? folio : NULL,
 					       fpin);
-		mmpath_file_took();
+		mmpath_file_took(vmf->flags & FAULT_FLAG_USER);
 		mmpath_prefetcher_put(p);
 	}
 	mem_cgroup_put(memcg);

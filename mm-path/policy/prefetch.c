@@ -21,7 +21,8 @@
  *
  * Locks: changes of the table of cgroups hold mmpath_memcg_mutex. A fault holds a reference to
  * the prefetcher while it reads: that may take as long as the disk likes. The lock of a foresight
- * is taken under RCU, and nothing below it but the locks of page tables and of the allocator.
+ * is taken under RCU, or with a reference, and nothing below it but the locks of page tables, of the
+ * allocator, and those that tell the CPU time of a task.
  * The lock of a prefetcher is the innermost. It is taken with interrupts off, see prefetch-swap.c.
  */
 #include <linux/memcontrol.h>
@@ -86,6 +87,7 @@ struct mmpath_stall {
  * @s: the foresight of its mm, with a reference while @back is queued
  * @back: tells when the task is back in user space
  * @queued: whether it will tell
+ * @over: it has told, or nothing was told yet
  * @pid: the task; 0: the entry is free
  * @event: number of its last event
  * @first: first page of the mapping then; 0: what it has worked before is not known
@@ -96,7 +98,7 @@ struct mmpath_stall {
 struct mmpath_runner {
 	struct mmpath_foresight *s;
 	struct callback_head back;
-	bool queued;
+	bool queued, over;
 	pid_t pid;
 	u32 event;
 	u64 first;
@@ -111,7 +113,7 @@ struct mmpath_runner {
  * struct mmpath_foresight - what is foreseen for a program
  * @node: in the table, by @mm
  * @ref: one is that of the table
- * @mm: the mm; ends later than this
+ * @mm: the mm; ends later than this is in the table
  * @p: the prefetcher that has used it last; holds a reference
  * @memcg: cgroup that is charged, in an event
  * @lock: protects what follows
@@ -124,6 +126,7 @@ struct mmpath_runner {
  * @around: which mappings of files are best left to the kernel; NULL: none is mapped
  * @runners: tasks that are measured for it, by pid
  * @events: events of files
+ * @worked: CPU time that they have worked, ns
  * @fault_ns: CPU that the end of a fault takes
  * @mem: allocator of @f
  * @f: the model
@@ -144,6 +147,7 @@ struct mmpath_foresight {
 	struct mmpath_around *around;
 	struct mmpath_runner runners[MMPATH_RUNNERS];
 	u32 events, fault_ns;
+	u64 worked;
 	struct mmpath_mem mem;
 	struct mmpath_foresee f;
 	struct rcu_head rcu;
@@ -502,9 +506,10 @@ void mmpath_file_asked(unsigned long address)
 }
 
 /*
- * What a task works is its CPU time in user space, from the end of the fault of an event to the
- * next event. Faults meanwhile are not told of here. Each is taken to have cost what the fault of
- * the event did after its page was there. around.c compares work with what faults take.
+ * What a task works is its CPU time from the end of the fault of an event to the next event. Faults
+ * meanwhile are not told of here. Each is taken to have cost what the fault of the event did after
+ * its page was there. around.c compares the work of all tasks with what the faults of a mapping
+ * take.
  */
 
 static void mmpath_runner_look(struct mmpath_runner *r)
@@ -520,17 +525,20 @@ static void mmpath_runner_pays(struct mmpath_runner *r, u64 ns)
 		mmpath_around_took(r->s->around, r->first, ns);
 }
 
-/* The task is back in user space, or ends. */
+/* The task returns to user space from the fault of an event, or ends. */
 static void mmpath_runner_back(struct callback_head *work)
 {
 	struct mmpath_runner *r = container_of(work, struct mmpath_runner, back), old;
 	struct mmpath_foresight *s = r->s;
 
+	/* It comes next, and is no work. Read-around has charged more. */
+	if (!(current->flags & PF_EXITING))
+		mem_cgroup_handle_over_high(GFP_KERNEL);
 	spin_lock(&s->lock);
-	r->queued = false;
 	old = *r;
 	mmpath_runner_look(r);
-	/* not after a system call, which may have worked */
+	r->queued = false;
+	r->over = true;
 	if (!s->dead && r->faults == old.faults + 1) {
 		mmpath_average(&s->fault_ns, r->ran - old.ran);
 		mmpath_runner_pays(r, r->ran - old.ran);
@@ -557,11 +565,11 @@ static struct mmpath_runner *mmpath_runner_take(struct mmpath_foresight *s)
 	return r;
 }
 
-/* Note an event in a mapping. Returns what the task has worked since its last one, ns. */
-static u64 mmpath_runner_event(struct mmpath_foresight *s, u64 first)
+/* Note an event in a mapping, and what the task has worked since its last one. */
+static void mmpath_runner_event(struct mmpath_foresight *s, u64 first)
 {
 	struct mmpath_runner *r = mmpath_runner_find(s), old;
-	u64 work = 0, faults;
+	u64 ran, faults;
 
 	s->events++;
 	if (!r) {
@@ -569,23 +577,27 @@ static u64 mmpath_runner_event(struct mmpath_foresight *s, u64 first)
 		first = 0;
 	}
 	if (!r)
-		return 0;
+		return;
 	old = *r;
 	mmpath_runner_look(r);
+	r->over = false;
 	r->event = s->events;
 	r->first = first;
-	if (first) {
-		/* the number may have been another task's */
-		work = r->ran - min(r->ran, old.ran);
-		faults = min(work, (r->faults - old.faults) * (u64)s->fault_ns);
-		mmpath_runner_pays(r, faults);
-		work -= faults;
-	}
-	return work;
+	if (!first)
+		return;
+	/* the number may have been another task's */
+	ran = r->ran - min(r->ran, old.ran);
+	/* between faults there is some work */
+	faults = min(ran - ran / 8, (r->faults - old.faults) * (u64)s->fault_ns);
+	mmpath_runner_pays(r, faults);
+	s->worked += ran - faults;
 }
 
-/* Note what the fault on a file has taken since its event, or since this was noted last. */
-void mmpath_file_took(void)
+/*
+ * Note what the fault on a file has taken since its event, or since this was noted last. @user: the
+ * fault is of user space, and the task will return there.
+ */
+void mmpath_file_took(bool user)
 {
 	struct mmpath_foresight *s;
 	struct mmpath_runner *r, old;
@@ -596,12 +608,12 @@ void mmpath_file_took(void)
 		goto out;
 	spin_lock(&s->lock);
 	r = s->dead ? NULL : mmpath_runner_find(s);
-	/* it has had an event, and is not over since */
-	if (r && r->faults == mmpath_faults_of(current)) {
+	/* another fault since may have had no event */
+	if (r && !r->over && r->faults == mmpath_faults_of(current)) {
 		old = *r;
 		mmpath_runner_look(r);
 		mmpath_runner_pays(r, r->looked - old.looked);
-		if (!r->queued && !(current->flags & PF_KTHREAD)) {
+		if (user && !r->queued) {
 			init_task_work(&r->back, mmpath_runner_back);
 			r->queued = !task_work_add(current, &r->back, TWA_RESUME);
 			if (r->queued)
@@ -622,9 +634,10 @@ static bool mmpath_foresight_around(struct mmpath_foresight *s,
 		.page = e->page,
 		.size = min(e->nr, (u64)memory),
 		.miss = e->miss,
-		.work = mmpath_runner_event(s, e->first),
 	};
 
+	mmpath_runner_event(s, e->first);
+	around.worked = s->worked;
 	if (!s->around)
 		s->around = mmpath_model_alloc(s->memcg, sizeof(*s->around), MMPATH_GFP_NOWAIT);
 	return !s->around || mmpath_around(s->around, &around);

@@ -4,11 +4,15 @@
  * takes is told from there to its exit
  *
  *   HOLD_TIME=FILE LD_PRELOAD=hold.so PROGRAM...
+ *
+ * HOLD_LOCKED: what has been loaded stays in memory. What a guest reads from the host again takes
+ * the host's time.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "hold.h"
@@ -25,6 +29,10 @@ static void __attribute__((constructor)) loaded(void)
 
 	file = name ? strdup(name) : NULL;
 	unsetenv("LD_PRELOAD");
+	if (getenv("HOLD_LOCKED") && mlockall(MCL_CURRENT)) {
+		perror("hold: mlockall");
+		_exit(1);
+	}
 	self = getpid();
 	hold();
 	timed_begin(&timed);

@@ -15,6 +15,7 @@
 struct fixture {
 	struct mmpath_around a;
 	u64 first, page, size, work, takes;	/* of an event */
+	u64 worked;
 	s64 step;	/* pages to the next one */
 };
 
@@ -31,7 +32,7 @@ static bool event(struct fixture *f, bool miss)
 {
 	const struct mmpath_around_event e = {
 		.first = f->first, .page = f->page += f->step, .size = f->size,
-		.work = f->work, .miss = miss,
+		.worked = f->worked += f->work, .miss = miss,
 	};
 	bool kernel = mmpath_around(&f->a, &e);
 
@@ -83,7 +84,10 @@ static void test_begins(void **state)
 	/* what the kernel has read ahead tells nothing */
 	for (i = 0; i < 100; i++)
 		assert_true(event(&f, false));
-	assert_same(until_alone(&f), PAUSE - 1);
+	assert_same(until(&f, false, SKIP + 2, true), 0);
+	for (i = 0; i < 100; i++)
+		assert_true(event(&f, false));
+	assert_same(until_alone(&f), PAUSE - 3);
 	(void)state;
 }
 
@@ -111,8 +115,8 @@ static void test_neighbours(void **state)
 
 	start(&f);
 	for (i = 0; i < sizeof(pause) / sizeof(*pause); i++) {
-		/* memory is full of other pages after a trial */
-		assert_same(until_alone(&f), pause[i] - 1 + (i ? SKIP : 0));
+		/* memory is full of other pages at first, and after a trial */
+		assert_same(until_alone(&f), pause[i] - 1 + SKIP);
 		/* the miss that ends the pause is the first event after it */
 		assert_same(given_back(&f, 3, 1000, true), 32);
 	}
@@ -209,7 +213,7 @@ static void test_kernel_is_better(void **state)
 
 	start(&f);
 	for (i = 0; i < sizeof(pause) / sizeof(*pause); i++) {
-		assert_same(until_alone(&f), pause[i] - 1 + (i ? SKIP : 0));
+		assert_same(until_alone(&f), pause[i] - 1 + SKIP);
 		/* a miss as long, for half of the work */
 		assert_same(lost(&f, WORK / 2), 2 * BOUND + 1);
 	}
@@ -224,7 +228,7 @@ static void test_alone_is_better(void **state)
 	until_alone(&f);
 	/* nothing lost is no reason to go back; but at times the kernel is measured again */
 	assert_same(until(&f, true, 10000, true), 0);
-	assert_same(10000 + lost(&f, 2 * WORK), 256 * PAUSE);
+	assert_same(10000 + lost(&f, 2 * WORK), 256 * (PAUSE + SKIP));
 	assert_same(until_alone(&f), PAUSE - 1 + SKIP);
 	assert_same(lost(&f, 2 * WORK), 256 * (PAUSE + SKIP));
 	(void)state;
@@ -331,32 +335,51 @@ static void test_long_work(void **state)
 	struct fixture f;
 
 	start(&f);
+	until(&f, false, SKIP + 2, true);
 	f.work = 1ULL << 40;
 	assert_true(event(&f, true));
-	assert_true(event(&f, true));
-	until_alone(&f);
+	assert_same(until_alone(&f), PAUSE - 3 - 1);
 	/* (64 * TAKES + 62 * WORK) / 63 */
 	f.work = 12 * WORK;
 	assert_same(until(&f, true, 10000, true), 0);
 	f.work = 1ULL << 40;
 	assert_false(event(&f, true));
 	assert_in_range(lost(&f, 6 * WORK), 4 * BOUND, 5 * BOUND);
+	/* it is no great gain either */
+	until_alone(&f);
+	f.work = 1ULL << 40;
+	assert_false(event(&f, true));
+	lost(&f, WORK / 2);
+	assert_same(until_alone(&f), 256 - 1 + SKIP);
 	(void)state;
 }
 
-/* Work beyond all bounds is a gain. */
-static void test_endless_work(void **state)
+/* Nor is a fault that takes long by chance. */
+static void test_long_fault(void **state)
 {
 	struct fixture f;
 
 	start(&f);
+	until(&f, false, SKIP + 2, true);
+	f.takes = 1ULL << 40;
+	assert_true(event(&f, true));
+	assert_same(until_alone(&f), PAUSE - 3 - 1);
+	/* (16 * TAKES + 62 * TAKES) / 63 for WORK */
+	assert_in_range(lost(&f, WORK / 2), 2 * BOUND, 7 * BOUND / 2);
 	until_alone(&f);
-	lost(&f, WORK / 2);
-	until_alone(&f);
-	f.work = U64_MAX;
+	f.takes = 1ULL << 40;
 	assert_false(event(&f, true));
+	f.takes = TAKES;
+	assert_same(lost(&f, WORK / 2), 2 * BOUND - 32 + 3);
+	/* what is left to the kernel is lost, but not all of that */
+	until_alone(&f);
+	f.work = 4 * WORK;
+	assert_same(until(&f, true, 100, true), 0);
 	lost(&f, WORK / 2);
-	assert_same(until_alone(&f), PAUSE - 1 + SKIP);
+	f.work = WORK;
+	f.takes = 1ULL << 40;
+	assert_true(event(&f, true));
+	assert_same(until_alone(&f), 256 - 1 + SKIP - 1);
 	(void)state;
 }
 
@@ -367,22 +390,37 @@ static void test_nothing(void **state)
 
 	start(&f);
 	f.takes = 0;
-	assert_same(until(&f, false, 1000, true), PAUSE);
+	assert_same(until(&f, false, 1000, true), PAUSE + SKIP);
+	/* then nothing is compared */
+	f.takes = TAKES;
 	assert_same(until(&f, true, 1000, true), 0);
-	f.takes = 1;
-	assert_same(until(&f, true, 1000, true), 2);
 	start(&f);
 	f.work = 0;
-	assert_same(until(&f, false, 1000, true), PAUSE);
+	assert_same(until(&f, false, 1000, true), PAUSE + SKIP);
 	assert_same(lost(&f, 0), BOUND + 1);
+	/* some work for which the kernel has taken endless time */
+	until_alone(&f);
+	lost(&f, WORK / 2);
+	f.work = 0;
+	assert_same(until(&f, false, 2000, true), 256 + SKIP);
+	assert_same(lost(&f, 1), 256 * (256 + SKIP));
+	/* but a gain has bounds */
+	until_alone(&f);
+	lost(&f, WORK / 2);
+	f.work = 0;
+	assert_same(until(&f, false, 2000, true), 256 + SKIP);
+	assert_same(lost(&f, 0), BOUND + 1);
+	assert_same(until(&f, false, 2000, true), 1024 + SKIP);
+	f.work = 1;
+	assert_false(event(&f, true));
+	assert_same(lost(&f, 0), 2 * BOUND + 1);
+	assert_same(until(&f, false, 10000, true), 4096 + SKIP);
 	start(&f);
 	f.size = U64_MAX;
 	f.takes = 1ULL << 50;
-	f.work = U64_MAX;
-	assert_same(until(&f, false, 1000, true), PAUSE);
+	f.work = 1ULL << 60;
+	assert_same(until(&f, false, 10000, true), PAUSE + 4096);
 	assert_true(lost(&f, 1));
-	/* not even then is the kernel not measured for ever */
-	assert_same(until_alone(&f), 256 - 1 + (1U << 20));
 	(void)state;
 }
 
@@ -404,14 +442,22 @@ static void test_mappings(void **state)
 		assert_true(event(&f, true));
 	}
 	f.first = FIRST;
-	assert_same(until_alone(&f), PAUSE - 1);
+	assert_same(until_alone(&f), PAUSE - 1 + SKIP);
 	other = FIRST + 1;
 	while (same_entry(other, FIRST))
 		other++;
 	f.first = other;
-	assert_same(until_alone(&f), PAUSE - 1);
+	assert_same(until_alone(&f), PAUSE - 1 + SKIP);
 	f.first = FIRST;
 	assert_false(event(&f, true));
+	/* what is told of one that has left is not another's */
+	other++;
+	while (!same_entry(other, FIRST))
+		other++;
+	f.first = other;
+	until_alone(&f);
+	mmpath_around_took(&f.a, FIRST, 10 * TAKES);
+	assert_same(lost(&f, WORK / 2), 2 * BOUND + 1);
 	(void)state;
 }
 
@@ -432,7 +478,7 @@ int main(void)
 		cmocka_unit_test(test_skips),
 		cmocka_unit_test(test_uses),
 		cmocka_unit_test(test_long_work),
-		cmocka_unit_test(test_endless_work),
+		cmocka_unit_test(test_long_fault),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_mappings),
 	};
