@@ -442,7 +442,7 @@ static void test_mapped_file(void)
 	o = outcome_of_job("auto", job);
 	/* major faults tell less: one that waits for the kernel's readahead is major, too */
 	ksft_test_result(o.right && (!virtual_time || (path_eq(o.prefetched, 0) &&
-						     path_gt(o.ondemand, 0))),
+						       path_gt(o.ondemand, 0))),
 			 "a file upwards is the kernel's\n");
 	job.order = STRIDES;
 	o = outcome_of_job("auto", job);
@@ -1067,11 +1067,11 @@ static void test_storm(void)
 
 int main(int argc, char **argv)
 {
-	unsigned int cases;
+	unsigned int nr;
 
 	virtual_time = argc > 1 && !strcmp(argv[1], "worth");
-	cases = virtual_time ? NR_WORTH : NR_CASES;
-	path_start(cases, 400);
+	nr = virtual_time ? NR_WORTH : NR_CASES;
+	path_start(nr, 400);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
 	path_keep_counting();
@@ -1086,7 +1086,7 @@ int main(int argc, char **argv)
 	else
 		test_file();
 	if (!path_swap_null(DISK_MIB, 20)) {
-		while (ksft_test_num() < cases)
+		while (ksft_test_num() < nr)
 			ksft_test_result_skip("no disk for swap\n");
 		ksft_finished();
 	}

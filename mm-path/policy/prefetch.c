@@ -21,9 +21,9 @@
  *
  * Locks: changes of the table of cgroups hold mmpath_memcg_mutex. A fault holds a reference to
  * the prefetcher while it reads: that may take as long as the disk likes. The lock of a foresight
- * is taken under RCU, or with a reference, and nothing below it but the locks of page tables, of the
- * allocator, and those that tell the CPU time of a task.
- * The lock of a prefetcher is the innermost. It is taken with interrupts off, see prefetch-swap.c.
+ * is taken under RCU, or with a reference. Below it are only locks of page tables, of the
+ * allocator, and those that tell the CPU time of a task. The lock of a prefetcher is the innermost.
+ * It is taken with interrupts off, see prefetch-swap.c.
  */
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
