@@ -221,7 +221,6 @@ bool mmpath_around(struct mmpath_around *a, const struct mmpath_around_event *e)
 void mmpath_around_took(struct mmpath_around *a, u64 first, u64 ns)
 {
 	struct mmpath_around_region *r = around_region(a, first);
-
 	u64 most;
 
 	if (r->first != first)
