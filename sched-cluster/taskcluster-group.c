@@ -258,6 +258,9 @@ void taskcluster_note(const struct taskcluster_sample *s)
 		return;
 	g = t->group;
 	t->samples++;
+	t->events += s->period;
+	if (t->home >= 0 && !cpus_share_cache(s->cpu, t->home))
+		t->astray += s->period;
 	g->samples++;
 	group_note_others(g, s->phys);
 	addr = g->tgid ? s->addr : s->phys;
@@ -277,6 +280,7 @@ static void group_begin(struct taskcluster_group *g)
 		taskcluster_shmap_reset(&t->model);
 	g->samples = 0;
 	g->events = 0;
+	g->astray = 0;
 	g->ran_ns = 0;
 	g->ticks = 0;
 }
@@ -289,7 +293,7 @@ static bool task_has_left(const struct taskcluster_task *t)
 }
 
 /* Threads that are still there have run. Those that ended before their sample came are gone. */
-static void group_update_tasks(struct taskcluster_group *g, unsigned int period)
+static void group_update_tasks(struct taskcluster_group *g)
 {
 	struct taskcluster_task *t, *next;
 	u64 ran_ns;
@@ -308,7 +312,10 @@ static void group_update_tasks(struct taskcluster_group *g, unsigned int period)
 		ran_ns = task_ran_ns(t->task);
 		g->ran_ns += ran_ns - t->ran_ns;
 		t->ran_ns = ran_ns;
-		g->events += (u64)t->samples * period;
+		g->events += t->events;
+		g->astray += t->astray;
+		t->events = 0;
+		t->astray = 0;
 		t->seen = t->samples;
 		t->samples = 0;
 	}
@@ -438,10 +445,13 @@ static bool group_cluster(struct taskcluster_group *g)
 	return again;
 }
 
+/* Is a thread of @g away from home, or was one when many of the samples were taken? */
 static bool group_is_astray(const struct taskcluster_group *g)
 {
 	const struct taskcluster_task *t;
 
+	if (g->astray > g->events / 8)
+		return true;
 	list_for_each_entry(t, &g->threads, node)
 		if (taskcluster_is_astray(t))
 			return true;
@@ -523,7 +533,7 @@ static bool group_sampled(struct taskcluster_group *g, unsigned int period)
 
 static bool group_update(struct taskcluster_group *g, unsigned int period, unsigned int parts)
 {
-	group_update_tasks(g, period);
+	group_update_tasks(g);
 	g->rest -= min(g->rest, parts);
 	if (period)
 		return group_sampled(g, period);

@@ -83,8 +83,9 @@ static bool sample_is_locked(const struct perf_sample_data *data)
 	       data->data_src.mem_lock == PERF_MEM_LOCK_LOCKED;
 }
 
-static void sample_put(struct taskcluster_ring *ring, const struct perf_sample_data *data, u64 ip)
+static void sample_put(const struct perf_event *event, const struct perf_sample_data *data, u64 ip)
 {
+	struct taskcluster_ring *ring = event->overflow_handler_context;
 	u32 head = ring->head;
 	struct taskcluster_sample *s = &ring->sample[head % RING_ENTRIES];
 
@@ -99,6 +100,9 @@ static void sample_put(struct taskcluster_ring *ring, const struct perf_sample_d
 	s->addr = data->addr;
 	s->phys = data->sample_flags & PERF_SAMPLE_PHYS_ADDR ? data->phys_addr : 0;
 	s->code = ip;
+	/* who reads it may have chosen another period since */
+	s->period = event->attr.sample_period;
+	s->cpu = smp_processor_id();
 	s->locked = sample_is_locked(data);
 	/* pairs with taskcluster_drain_ring(), which then reads the entry */
 	smp_store_release(&ring->head, head + 1);
@@ -115,7 +119,7 @@ static void taskcluster_overflow(struct perf_event *event, struct perf_sample_da
 	/* perf looks up what the PMU has not told */
 	if (~data->sample_flags & wanted)
 		perf_prepare_sample(data, event, regs);
-	sample_put(event->overflow_handler_context, data, perf_instruction_pointer(regs));
+	sample_put(event, data, perf_instruction_pointer(regs));
 }
 
 /* A store that asks for permission brings no data, so it has no source. */

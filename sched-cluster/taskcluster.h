@@ -90,6 +90,8 @@ DECLARE_PER_CPU(unsigned long [NR_TASKCLUSTER_STATS], taskcluster_stats);
  * @code: address of the instruction
  * @ran_ns: CPU time that the task had used
  * @pid: of the task
+ * @cpu: that it ran on
+ * @period: events that the sample stands for
  * @locked: the instruction locks the line
  */
 struct taskcluster_sample {
@@ -99,6 +101,8 @@ struct taskcluster_sample {
 	u64 code;
 	u64 ran_ns;
 	pid_t pid;
+	int cpu;
+	u32 period;
 	bool locked;
 };
 
@@ -147,6 +151,7 @@ struct taskcluster_asker {
  * @last: the same when clusters were last looked for, for the user; NULL: they never were
  * @samples: since the filter was reset
  * @events: that they stand for
+ * @astray: those of them by threads that were not on their home's chip
  * @ran_ns: CPU time of @threads in this time
  * @ticks: looks in this time
  * @before: remote accesses in a second of CPU time when the threads were placed
@@ -165,7 +170,7 @@ struct taskcluster_group {
 	struct list_head threads;
 	unsigned int nr;
 	struct taskcluster_filter filter, *last;
-	u64 samples, events, ran_ns;
+	u64 samples, events, astray, ran_ns;
 	unsigned int ticks;
 	u64 before, now;
 	bool found, housed, trial;
@@ -184,6 +189,8 @@ struct taskcluster_group {
  * @visible: to the reader of a file
  * @ran_ns: its CPU time at the last round
  * @samples: in this round
+ * @events: that they stand for
+ * @astray: those of them that were not on its home's chip
  * @seen: samples in the last round
  * @home: CPU of the chip it should run on, or -1
  * @moves: to @home so far
@@ -198,7 +205,7 @@ struct taskcluster_task {
 	struct taskcluster_thread model;
 	struct taskcluster_shmap last;
 	bool visible;
-	u64 ran_ns;
+	u64 ran_ns, events, astray;
 	u32 samples, seen;
 	int home;
 	unsigned int moves;

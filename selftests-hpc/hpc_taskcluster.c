@@ -942,17 +942,19 @@ static int naps_ended_on(int want)
  * Places are judged by what the time after them is like. If a thread is taken away or goes to sleep
  * in that time, they may be found to be of no use.
  */
-static bool found_and_judged(void)
+static bool stays_true(bool (*what)(void), const char *name)
 {
 	int i;
 
-	for (i = 0; i < TRIES && happens(found); i++) {
+	for (i = 0; i < TRIES && comes_true(what, name); i++) {
 		usleep(500000);
-		if (found())
+		if (what())
 			return true;
 	}
 	return false;
 }
+
+#define is_found_useful(what) stays_true(what, #what)
 
 static bool test_wakeups(void)
 {
@@ -961,7 +963,7 @@ static bool test_wakeups(void)
 	long long before;
 	int home, nr;
 
-	good &= found_and_judged();
+	good &= is_found_useful(found);
 	home = socket_of(place_of(shared->tid[0]).chip);
 	shared->away = place_of(shared->tid[1]).chip;
 	shared->settled = true;
@@ -1041,7 +1043,7 @@ static bool test_full(void)
 	pid_t pid = begin(run_threads), hog[2];
 	int chip, i;
 
-	good &= found_and_judged() && gives(0, SYS "imbalance_pct", "100");
+	good &= is_found_useful(found) && gives(0, SYS "imbalance_pct", "100");
 	chip = place_of(shared->tid[0]).chip;
 	kept = count_of("kept");
 	for (i = 0; i < 2; i++)
@@ -1482,8 +1484,7 @@ static bool test_taken(void)
 	int i, away;
 
 	shared->step = 2;
-	good &= happens(pair_is_home);
-	usleep(500000);
+	good &= is_found_useful(pair_found);
 	moves = stat_of("moves");
 	/* CPUs 0 and 2 are on two chips */
 	away = socket_of(place_of(shared->tid[0]).chip) == socket_of(0) ? 2 : 0;
