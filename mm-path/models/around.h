@@ -30,7 +30,9 @@ struct mmpath_around_event {
  * @last: page of the last event; 0: none yet
  * @tested: page whose neighbours are waited for
  * @alone: pages are read without their neighbours
+ * @gained: the last trial has, what it has left to the kernel aside
  * @pauses: one more after a trial that has lost, one less after one that has gained
+ * @sure: times that the kernel was measured again while reading alone gained, since it last lost
  * @left: events that the test still waits for; 0: none is under way
  * @events: that were seen since the last decision
  * @hits: of these, first uses of pages that were fetched
@@ -42,6 +44,7 @@ struct mmpath_around_event {
  * @misses: those since then, or since pages are read alone
  * @pause: misses of the kernel's by which it is measured, until the next trial; 0: none was yet
  * @worked: CPU time that the program had worked at the last event, ns
+ * @between: such time between two events of the kernel's, in the mean, ns
  * @took: what the fault of this event has taken, as far as it counts, ns
  * @work: CPU time that the program has worked in that pause, ns
  * @cost: what misses have taken in it, ns
@@ -51,10 +54,10 @@ struct mmpath_around_event {
  */
 struct mmpath_around_region {
 	u64 first, last, tested;
-	bool alone;
-	u8 pauses, left, events, hits, upwards, tried, right;
+	bool alone, gained;
+	u8 pauses, sure, left, events, hits, upwards, tried, right;
 	u32 skip, skipped, misses, pause;
-	u64 worked, took, work, cost;
+	u64 worked, between, took, work, cost;
 	s64 bound, regret, lost;
 };
 

@@ -9,8 +9,10 @@
 #define SKIP	(1 + SIZE / 32)
 #define WORK	1000U		/* ns of a program between two misses, when the kernel reads */
 #define TAKES	10000U		/* ns of such a miss */
-#define BOUND	32U		/* misses that a trial may lose */
+#define BOUND	16U		/* misses that a trial may lose */
 #define PAUSE	64U
+#define ROOT	8U	/* of it */
+#define AGAIN	(4 * (PAUSE + SKIP))	/* misses until the kernel is measured again */
 
 struct fixture {
 	struct mmpath_around a;
@@ -72,7 +74,16 @@ static unsigned int given_back(struct fixture *f, s64 step, unsigned int nr, boo
 static unsigned int lost(struct fixture *f, u64 work)
 {
 	f->work = work;
-	return until(f, true, 100000, true);
+	return until(f, true, 1000000, true);
+}
+
+/*
+ * What must come out if that is half of the work, and @most is lost: each miss loses half of one,
+ * and what the kernel's misses may have told wrong, one in @root.
+ */
+static unsigned int by_half(unsigned int most, unsigned int root)
+{
+	return most * 2 * root / (root + 1) + 1;
 }
 
 static void test_begins(void **state)
@@ -100,7 +111,8 @@ static void test_random(void **state)
 	start(&f);
 	until_alone(&f);
 	f.step = 0;
-	for (i = 0; i < 10000; i++) {
+	f.work = 2 * WORK;
+	for (i = 0; i < AGAIN - 1; i++) {
 		f.page = FIRST + rng_below(&r, 8192);
 		assert_false(event(&f, true));
 	}
@@ -120,6 +132,10 @@ static void test_neighbours(void **state)
 		/* the miss that ends the pause is the first event after it */
 		assert_same(given_back(&f, 3, 1000, true), 32);
 	}
+	/* whoever gains by it may leave them out */
+	until_alone(&f);
+	f.work = 2 * WORK;
+	assert_same(given_back(&f, 3, 1000, true), 0);
 	(void)state;
 }
 
@@ -130,11 +146,11 @@ static void test_foresight_hides(void **state)
 	start(&f);
 	until_alone(&f);
 	assert_same(given_back(&f, -1, 12, true), 0);
-	assert_same(given_back(&f, -1, 1000, false), 0);
+	assert_same(given_back(&f, -1, 100, false), 0);
 	start(&f);
 	until_alone(&f);
 	assert_same(given_back(&f, 3, 12, true), 0);
-	assert_same(given_back(&f, 3, 1000, false), 0);
+	assert_same(given_back(&f, 3, 100, false), 0);
 	/* not enough: less than half */
 	start(&f);
 	until_alone(&f);
@@ -156,7 +172,7 @@ static void test_upwards(void **state)
 	assert_same(given_back(&f, 2, 1000, false), 64);
 	start(&f);
 	until_alone(&f);
-	assert_same(given_back(&f, 3, 1000, false), 0);
+	assert_same(given_back(&f, 3, 100, false), 0);
 	(void)state;
 }
 
@@ -168,7 +184,7 @@ static bool are_neighbours(s64 distance)
 	start(&f);
 	until_alone(&f);
 	f.page += 1000 * FAR;
-	return given_back(&f, distance, 1000, true);
+	return given_back(&f, distance, 100, true);
 }
 
 static void test_how_far(void **state)
@@ -193,14 +209,14 @@ static void test_how_soon(void **state)
 		until_alone(&f);
 		f.step = 0;
 		page = FIRST;
-		for (i = 0; i < 100 * (wait + 1); i++) {
+		for (i = 0; i < 14 * (wait + 1); i++) {
 			page = i % (wait + 1) ? page + FAR : FIRST + i / (wait + 1) % 2;
 			f.page = page;
 			if (event(&f, true))
 				break;
 		}
 		/* 7 others between: the page is the 8th event */
-		assert_same(i < 100 * (wait + 1), wait == 7);
+		assert_same(i < 14 * (wait + 1), wait == 7);
 	}
 	(void)state;
 }
@@ -208,6 +224,7 @@ static void test_how_soon(void **state)
 static void test_kernel_is_better(void **state)
 {
 	static const unsigned int pause[] = { 64, 256, 1024, 4096, 16384, 16384 };
+	static const unsigned int root[] = { 8, 16, 32, 64, 128, 128 };
 	struct fixture f;
 	unsigned int i;
 
@@ -215,22 +232,47 @@ static void test_kernel_is_better(void **state)
 	for (i = 0; i < sizeof(pause) / sizeof(*pause); i++) {
 		assert_same(until_alone(&f), pause[i] - 1 + SKIP);
 		/* a miss as long, for half of the work */
-		assert_same(lost(&f, WORK / 2), 2 * BOUND + 1);
+		assert_same(lost(&f, WORK / 2), by_half(BOUND, root[i]));
 	}
 	(void)state;
 }
 
-static void test_alone_is_better(void **state)
+/* What could be told by chance is no gain, and ends as a loss. */
+static void test_doubt(void **state)
 {
 	struct fixture f;
 
 	start(&f);
 	until_alone(&f);
-	/* nothing lost is no reason to go back; but at times the kernel is measured again */
-	assert_same(until(&f, true, 10000, true), 0);
-	assert_same(10000 + lost(&f, 2 * WORK), 256 * (PAUSE + SKIP));
+	assert_same(lost(&f, WORK), BOUND * TAKES / (TAKES / ROOT) + 1);
+	assert_same(until_alone(&f), 4 * PAUSE - 1 + SKIP);
+	assert_same(lost(&f, WORK), BOUND * TAKES / (TAKES / ROOT / 2) + 1);
+	(void)state;
+}
+
+static void test_alone_is_better(void **state)
+{
+	static const unsigned int times[] = { 1, 4, 16, 64, 64 };
+	struct fixture f;
+	unsigned int i;
+
+	start(&f);
+	/* what is gained is measured again, more rarely each time */
+	for (i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		assert_same(until_alone(&f), PAUSE - 1 + SKIP);
+		assert_same(lost(&f, 2 * WORK), times[i] * AGAIN);
+	}
+	/* nothing is lost where it ends because the program reads upwards */
+	until_alone(&f);
+	f.work = 2 * WORK;
+	assert_same(given_back(&f, 1, 1000, true), 64);
 	assert_same(until_alone(&f), PAUSE - 1 + SKIP);
-	assert_same(lost(&f, 2 * WORK), 256 * (PAUSE + SKIP));
+	assert_same(lost(&f, 2 * WORK), 64 * AGAIN);
+	until_alone(&f);
+	lost(&f, WORK / 2);
+	assert_same(until_alone(&f), 4 * PAUSE - 1 + SKIP);
+	assert_same(lost(&f, 2 * WORK), 4 * (4 * PAUSE + SKIP));
+	assert_same(until_alone(&f), PAUSE - 1 + SKIP);
 	(void)state;
 }
 
@@ -242,9 +284,27 @@ static void test_change(void **state)
 	start(&f);
 	until_alone(&f);
 	f.work = 4 * WORK;
-	assert_same(until(&f, true, 10000, true), 0);
-	assert_same(lost(&f, WORK / 2), 4 * BOUND + 1);
+	assert_same(until(&f, true, AGAIN / 2, true), 0);
+	assert_same(lost(&f, WORK / 2), by_half(2 * BOUND, ROOT));
 	(void)state;
+}
+
+/* A trial of @gains misses with @times the work, and one that loses. Returns the pause after it. */
+static unsigned int pause_after(struct fixture *f, unsigned int gains, unsigned int times)
+{
+	f->work = times * WORK;
+	assert_same(until(f, true, gains, true), 0);
+	lost(f, WORK / 2);
+	return until_alone(f) + 1 - SKIP;
+}
+
+/* The kernel has its time first: the events it is not measured by. */
+static void left_to_kernel(struct fixture *f, u64 work, u64 takes)
+{
+	lost(f, WORK / 2);
+	f->work = work;
+	f->takes = takes;
+	assert_same(until(f, false, SKIP, true), 0);
 }
 
 /* Pauses are longer after trials that lost, and shorter after those that gained. */
@@ -254,44 +314,27 @@ static void test_pauses(void **state)
 
 	start(&f);
 	until_alone(&f);
-	lost(&f, WORK / 2);
-	until_alone(&f);
-	lost(&f, WORK / 2);
-	assert_same(until_alone(&f), 1024 - 1 + SKIP);
+	assert_same(pause_after(&f, 0, 1), 256);
+	assert_same(pause_after(&f, 0, 1), 1024);
 	/* a loss in the end, and a gain in all */
-	f.work = 4 * WORK;
-	assert_same(until(&f, true, 100, true), 0);
-	lost(&f, WORK / 2);
-	assert_same(until_alone(&f), 256 - 1 + SKIP);
+	assert_same(pause_after(&f, 30, 4), 256);
 	/* less gained than is told from nothing */
+	assert_same(pause_after(&f, 40, 2), 1024);
+	/* no more, though it leaves to the kernel what it uses */
 	f.work = 2 * WORK;
-	assert_same(until(&f, true, 5 * BOUND / 2, true), 0);
-	lost(&f, WORK / 2);
-	assert_same(until_alone(&f), 1024 - 1 + SKIP);
-	/* as much, but it leaves to the kernel what it uses */
-	f.work = 2 * WORK;
-	assert_same(until(&f, true, 5 * BOUND / 2, true), 0);
-	lost(&f, WORK / 2);
-	f.work = WORK;
-	f.takes = 0;
-	assert_same(until(&f, false, SKIP, true), 0);
-	assert_same(until_alone(&f), 256 - 1);
-	lost(&f, WORK / 2);
-	assert_same(until_alone(&f), 1024 - 1 + SKIP);
-	/* gained as much, but lost by what is left to the kernel */
+	assert_same(until(&f, true, 40, true), 0);
+	left_to_kernel(&f, WORK, 0);
+	assert_same(until_alone(&f) + 1, 4096);
+	/* a gain that is less by what is left to the kernel */
 	f.work = 4 * WORK;
 	assert_same(until(&f, true, 100, true), 0);
-	lost(&f, WORK / 2);
-	f.work = 0;
-	assert_same(until(&f, false, SKIP, true), 0);
-	f.takes = 10 * TAKES;
-	assert_same(until_alone(&f), 256 - 1);
+	left_to_kernel(&f, 0, TAKES);
+	assert_same(until_alone(&f) + 1, 1024);
+	/* and a loss for it */
 	f.work = 4 * WORK;
-	assert_same(until(&f, true, 20, true), 0);
-	lost(&f, WORK / 2);
-	f.work = 0;
-	assert_same(until(&f, false, SKIP, true), 0);
-	assert_same(until_alone(&f), 1024 - 1);
+	assert_same(until(&f, true, 45, true), 0);
+	left_to_kernel(&f, 0, TAKES);
+	assert_same(until_alone(&f) + 1, 4096);
 	(void)state;
 }
 
@@ -310,8 +353,8 @@ static void test_skips(void **state)
 		assert_true(event(&f, false));
 		assert_true(event(&f, true));
 	}
-	assert_same(until_alone(&f), 256 - 1);
-	assert_same(lost(&f, WORK / 2), 2 * BOUND + 1);
+	assert_same(until_alone(&f), 4 * PAUSE - 1);
+	assert_same(lost(&f, WORK / 2), by_half(BOUND, 2 * ROOT));
 	(void)state;
 }
 
@@ -325,7 +368,7 @@ static void test_uses(void **state)
 	f.takes = TAKES / 2;
 	assert_same(until(&f, true, 10000, false), 0);
 	f.takes = 2 * TAKES;
-	assert_same(until(&f, true, 10000, false), 2 * BOUND + 2);
+	assert_same(until(&f, true, 10000, false), 2 * BOUND * ROOT / (ROOT + 1) + 2);
 	(void)state;
 }
 
@@ -339,12 +382,12 @@ static void test_long_work(void **state)
 	f.work = 1ULL << 40;
 	assert_true(event(&f, true));
 	assert_same(until_alone(&f), PAUSE - 3 - 1);
-	/* (64 * TAKES + 62 * WORK) / 63 */
-	f.work = 12 * WORK;
-	assert_same(until(&f, true, 10000, true), 0);
+	/* 63 * TAKES for (8 + 61) * WORK */
+	f.work = 2 * WORK;
+	assert_same(until(&f, true, AGAIN / 2, true), 0);
 	f.work = 1ULL << 40;
 	assert_false(event(&f, true));
-	assert_in_range(lost(&f, 6 * WORK), 4 * BOUND, 5 * BOUND);
+	assert_in_range(lost(&f, WORK / 2), 3 * BOUND, 4 * BOUND);
 	/* it is no great gain either */
 	until_alone(&f);
 	f.work = 1ULL << 40;
@@ -364,13 +407,13 @@ static void test_long_fault(void **state)
 	f.takes = 1ULL << 40;
 	assert_true(event(&f, true));
 	assert_same(until_alone(&f), PAUSE - 3 - 1);
-	/* (16 * TAKES + 62 * TAKES) / 63 for WORK */
-	assert_in_range(lost(&f, WORK / 2), 2 * BOUND, 7 * BOUND / 2);
+	/* (8 + 62) * TAKES for 62 * WORK */
+	assert_in_range(lost(&f, WORK / 2), 3 * BOUND / 2, 5 * BOUND / 2);
 	until_alone(&f);
 	f.takes = 1ULL << 40;
 	assert_false(event(&f, true));
 	f.takes = TAKES;
-	assert_same(lost(&f, WORK / 2), 2 * BOUND - 32 + 3);
+	assert_same(lost(&f, WORK / 2), by_half(BOUND - 8, 2 * ROOT) + 1);
 	/* what is left to the kernel is lost, but not all of that */
 	until_alone(&f);
 	f.work = 4 * WORK;
@@ -393,7 +436,7 @@ static void test_nothing(void **state)
 	assert_same(until(&f, false, 1000, true), PAUSE + SKIP);
 	/* then nothing is compared */
 	f.takes = TAKES;
-	assert_same(until(&f, true, 1000, true), 0);
+	assert_same(until(&f, true, AGAIN - 10, true), 0);
 	start(&f);
 	f.work = 0;
 	assert_same(until(&f, false, 1000, true), PAUSE + SKIP);
@@ -402,19 +445,19 @@ static void test_nothing(void **state)
 	until_alone(&f);
 	lost(&f, WORK / 2);
 	f.work = 0;
-	assert_same(until(&f, false, 2000, true), 256 + SKIP);
-	assert_same(lost(&f, 1), 256 * (256 + SKIP));
+	assert_same(until(&f, false, 2000, true), 1024 + SKIP);
+	assert_same(lost(&f, 1), 4 * (1024 + SKIP));
 	/* but a gain has bounds */
 	until_alone(&f);
 	lost(&f, WORK / 2);
 	f.work = 0;
-	assert_same(until(&f, false, 2000, true), 256 + SKIP);
-	assert_same(lost(&f, 0), BOUND + 1);
 	assert_same(until(&f, false, 2000, true), 1024 + SKIP);
+	assert_same(lost(&f, 0), BOUND + 1);
+	assert_same(until(&f, false, 5000, true), 4096 + SKIP);
 	f.work = 1;
 	assert_false(event(&f, true));
-	assert_same(lost(&f, 0), 2 * BOUND + 1);
-	assert_same(until(&f, false, 10000, true), 4096 + SKIP);
+	assert_same(lost(&f, 0), BOUND + 7);
+	assert_same(until(&f, false, 20000, true), 16384 + SKIP);
 	start(&f);
 	f.size = U64_MAX;
 	f.takes = 1ULL << 50;
@@ -457,7 +500,7 @@ static void test_mappings(void **state)
 	f.first = other;
 	until_alone(&f);
 	mmpath_around_took(&f.a, FIRST, 10 * TAKES);
-	assert_same(lost(&f, WORK / 2), 2 * BOUND + 1);
+	assert_same(lost(&f, WORK / 2), by_half(BOUND, ROOT));
 	(void)state;
 }
 
@@ -472,6 +515,7 @@ int main(void)
 		cmocka_unit_test(test_how_far),
 		cmocka_unit_test(test_how_soon),
 		cmocka_unit_test(test_kernel_is_better),
+		cmocka_unit_test(test_doubt),
 		cmocka_unit_test(test_alone_is_better),
 		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_pauses),
