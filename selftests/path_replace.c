@@ -982,14 +982,22 @@ static void test_zram_worth(void)
 	path_swap_restore();
 }
 
-/* Half of the disk cannot be written. The data stays right. */
+/* Half of the disk cannot be written, wherever it is used first. The data stays right. */
 static void test_errors(void)
 {
 	struct job job = { loop_pages(), loop_rounds() };
+	unsigned int sector;
+	char stripe[32];
+	bool bad;
 	char *cg;
 	int ret;
 
-	if (!path_swap_null(16, 20) || !path_swap_bad("+16384-32767")) {
+	bad = path_swap_null(16, 20);
+	for (sector = 128; bad && sector < 32768; sector += 256) {
+		snprintf(stripe, sizeof(stripe), "+%u-%u", sector, sector + 127);
+		bad = path_swap_bad(stripe);
+	}
+	if (!bad) {
 		ksft_test_result_skip("no null_blk disk\n");
 		path_swap_restore();
 		return;
