@@ -982,7 +982,7 @@ static void test_zram_worth(void)
 	path_swap_restore();
 }
 
-/* Half of the disk cannot be written, wherever it is used first. The data stays right. */
+/* Every other 64 KiB of the disk cannot be written. The data stays right. */
 static void test_errors(void)
 {
 	struct job job = { loop_pages(), loop_rounds() };
