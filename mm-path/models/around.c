@@ -22,7 +22,9 @@
  *
  * First, and after a trial, memory is full of other pages: the kernel is not measured before it
  * could have read all of it anew. Programs change. So while reading alone gains, the kernel is
- * measured again: first soon, then ever more rarely.
+ * measured again: first soon, then ever more rarely. Then memory is full of the kernel's pages, and
+ * reading alone has to read its own again before it gains: until then it may lose half of what it
+ * has gained before.
  *
  * Some ends are seen sooner. While pages are read alone, all events are seen, misses and first uses
  * of pages that were fetched. A test waits for eight events after one: is there a neighbour among
@@ -171,6 +173,7 @@ static void around_trial(struct mmpath_around_region *r)
 	r->alone = true;
 	/* without the last one */
 	r->bound = r->cost / (r->pause - 1) * AROUND_BOUND;
+	r->stake = r->sure && r->gained && r->lost < 0 ? -r->lost / 2 : 0;
 	r->regret = 0;
 	r->lost = 0;
 	r->misses = 0;
@@ -206,10 +209,12 @@ static void around_alone(struct mmpath_around_region *r, const struct mmpath_aro
 	price -= around_doubt(r, price);
 	r->lost -= price;
 	r->regret -= min(price, (u64)(r->regret + r->bound));
+	if (r->regret == -r->bound)
+		r->stake = 0;
 	r->misses += e->miss;
 	if (r->misses >= again)
 		r->sure = min(r->sure + 1U, AROUND_SURE);
-	else if (!vain && r->regret <= r->bound)
+	else if (!vain && r->regret <= r->bound + r->stake)
 		return;
 	else if (r->regret > 0)
 		r->sure = 0;

@@ -49,6 +49,7 @@ struct mmpath_around_event {
  * @work: CPU time that the program has worked in that pause, ns
  * @cost: what misses have taken in it, ns
  * @bound: more than this must not be lost in a row, ns
+ * @stake: more that may be lost until reading alone gains again, ns
  * @regret: what reading alone has taken more than the kernel would have, ns; at least -@bound
  * @lost: the same of the whole trial, and of what it has left to the kernel
  */
@@ -58,7 +59,7 @@ struct mmpath_around_region {
 	u8 pauses, sure, left, events, hits, upwards, tried, right;
 	u32 skip, skipped, misses, pause;
 	u64 worked, between, took, work, cost;
-	s64 bound, regret, lost;
+	s64 bound, stake, regret, lost;
 };
 
 struct mmpath_around {

@@ -289,6 +289,50 @@ static void test_change(void **state)
 	(void)state;
 }
 
+/* Reading alone has gained, and may lose half of that until its pages are in memory again. */
+static void test_stake(void **state)
+{
+	unsigned int stake = 3 * AGAIN / 8;
+	struct fixture f;
+
+	start(&f);
+	until_alone(&f);
+	assert_same(lost(&f, 2 * WORK), AGAIN);
+	until_alone(&f);
+	assert_in_range(lost(&f, WORK / 2), by_half(BOUND + stake - 2, ROOT),
+			by_half(BOUND + stake, ROOT));
+	/* once only */
+	until_alone(&f);
+	assert_same(lost(&f, WORK / 2), by_half(BOUND, 2 * ROOT));
+	/* and no more when they are */
+	start(&f);
+	until_alone(&f);
+	assert_same(lost(&f, 2 * WORK), AGAIN);
+	until_alone(&f);
+	f.work = WORK / 2;
+	assert_same(until(&f, true, stake, true), 0);
+	f.work = 2 * WORK;
+	assert_same(until(&f, true, stake + 4 * BOUND, true), 0);
+	assert_same(lost(&f, WORK / 2), by_half(2 * BOUND, ROOT));
+	/* what was gained before a loss, and what is left to the kernel, is not there to lose */
+	start(&f);
+	until_alone(&f);
+	f.work = 2 * WORK;
+	assert_same(until(&f, true, AGAIN / 2, true), 0);
+	lost(&f, WORK / 2);
+	until_alone(&f);
+	assert_same(lost(&f, WORK / 2), by_half(BOUND, ROOT));
+	start(&f);
+	until_alone(&f);
+	assert_same(lost(&f, 2 * WORK), AGAIN);
+	f.work = 0;
+	f.takes = 8 * TAKES;
+	assert_same(until(&f, false, SKIP, true), 0);
+	until_alone(&f);
+	assert_same(lost(&f, WORK / 2), by_half(BOUND, 2 * ROOT));
+	(void)state;
+}
+
 /* A trial of @gains misses with @times the work, and one that loses. Returns the pause after it. */
 static unsigned int pause_after(struct fixture *f, unsigned int gains, unsigned int times)
 {
@@ -518,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_doubt),
 		cmocka_unit_test(test_alone_is_better),
 		cmocka_unit_test(test_change),
+		cmocka_unit_test(test_stake),
 		cmocka_unit_test(test_pauses),
 		cmocka_unit_test(test_skips),
 		cmocka_unit_test(test_uses),
