@@ -54,6 +54,23 @@ const char * const mmpath_stat_names[NR_MMPATH_STATS] = {
 /* Memory of the models. A drain runs in faults: it must not enter reclaim. */
 
 /**
+ * mmpath_charged() - have reclaimed what was charged beyond memory.high
+ * @memcg: the cgroup that was charged, or NULL
+ *
+ * Tasks do that when they return to user mode. A worker never does. As interrupts do, it leaves
+ * that to the work of the cgroup; what is still noted with it, others would have to give.
+ *
+ * Context: any task.
+ */
+void mmpath_charged(struct mem_cgroup *memcg)
+{
+	if (!(current->flags & PF_KTHREAD) || !current->memcg_nr_pages_over_high)
+		return;
+	current->memcg_nr_pages_over_high = 0;
+	schedule_work(&memcg->high_work);
+}
+
+/**
  * mmpath_model_alloc() - allocate zeroed memory that a cgroup is charged for
  * @memcg: the cgroup
  * @bytes: how many
@@ -67,6 +84,7 @@ void *mmpath_model_alloc(struct mem_cgroup *memcg, size_t bytes, gfp_t gfp)
 	void *p = kzalloc(bytes, gfp);
 
 	set_active_memcg(old);
+	mmpath_charged(memcg);
 	return p;
 }
 

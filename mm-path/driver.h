@@ -265,6 +265,7 @@ void mmpath_driver_lost(const struct mmpath_driver *drv);
 
 /* context.c */
 bool mmpath_mmap_trylock(struct mm_struct *mm);
+void mmpath_charged(struct mem_cgroup *memcg);
 
 /* epoch.c */
 void mmpath_end_burst(struct mmpath_drv_ctx *ctx);

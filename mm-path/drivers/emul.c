@@ -263,6 +263,7 @@ static int emul_pabs_charged(struct emul *e, struct mm_struct *mm)
 	int ret = emul_pabs_alloc(e);
 
 	set_active_memcg(old);
+	mmpath_charged(memcg);
 	mem_cgroup_put(memcg);
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
+#include <linux/memcontrol.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include "../models/tests/touch.h"
@@ -26,6 +27,40 @@ static void kt_record_packing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, r & MMPATH_RECORD_WRITE, order & 1);
 		KUNIT_EXPECT_EQ(test, r & PAGE_MASK, addr & ~(size - 1));
 	}
+}
+
+static unsigned int kt_reclaimed;
+
+static void kt_reclaim(struct work_struct *work)
+{
+	kt_reclaimed++;
+}
+
+/* A worker leaves to the cgroup's work what it has charged beyond memory.high, and no more. */
+static void kt_charged(struct kunit *test)
+{
+	struct mem_cgroup *memcg = kunit_kzalloc(test, sizeof(*memcg), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, memcg);
+	INIT_WORK(&memcg->high_work, kt_reclaim);
+	kt_reclaimed = 0;
+	mmpath_charged(memcg);
+	flush_work(&memcg->high_work);
+	KUNIT_EXPECT_EQ(test, kt_reclaimed, 0);
+	current->memcg_nr_pages_over_high = 64;
+	mmpath_charged(memcg);
+	flush_work(&memcg->high_work);
+	KUNIT_EXPECT_EQ(test, kt_reclaimed, 1);
+	KUNIT_EXPECT_EQ(test, current->memcg_nr_pages_over_high, 0);
+	/* a task has it reclaimed when it returns */
+	current->flags &= ~PF_KTHREAD;
+	current->memcg_nr_pages_over_high = 64;
+	mmpath_charged(memcg);
+	current->flags |= PF_KTHREAD;
+	flush_work(&memcg->high_work);
+	KUNIT_EXPECT_EQ(test, kt_reclaimed, 1);
+	KUNIT_EXPECT_EQ(test, current->memcg_nr_pages_over_high, 64);
+	current->memcg_nr_pages_over_high = 0;
 }
 
 /* A context of an mm that nobody runs in, in no table */
@@ -1608,6 +1643,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_sleeps),
 	KUNIT_CASE(kt_asked),
 	KUNIT_CASE(kt_shared_once),
+	KUNIT_CASE(kt_charged),
 	KUNIT_CASE(kt_parent_goes),
 	KUNIT_CASE(kt_both_go),
 	KUNIT_CASE(kt_children_go),
