@@ -22,9 +22,9 @@
  *
  * First, and after a trial, memory is full of other pages: the kernel is not measured before it
  * could have read all of it anew. Programs change. So while reading alone gains, the kernel is
- * measured again: first soon, then ever more rarely. Then memory is full of the kernel's pages, and
- * reading alone has to read its own again before it gains: until then it may lose half of what it
- * has gained before.
+ * measured again: first soon, then ever more rarely, most of all if it takes what it took before.
+ * Then memory is full of the kernel's pages, and reading alone has to read its own again before it
+ * gains: until then it may lose half of what it has gained before.
  *
  * Some ends are seen sooner. While pages are read alone, all events are seen, misses and first uses
  * of pages that were fetched. A test waits for eight events after one: is there a neighbour among
@@ -53,6 +53,7 @@
 #define AROUND_AGAIN	4U	/* times as many misses later the kernel is measured again */
 #define AROUND_SURE	3U	/* at most 4^3 times as many */
 #define AROUND_SKIP	4096ULL	/* misses */
+#define AROUND_SCALE	(1U << 16)	/* of prices */
 
 /* The kernel reads, and is measured as soon as it could have read all of memory anew. */
 static void around_skip(struct mmpath_around_region *r, const struct mmpath_around_event *e)
@@ -101,7 +102,7 @@ static bool around_decide(struct mmpath_around_region *r)
 
 	if (!whole && r->hits >= AROUND_FEW)
 		return false;
-	vain = r->upwards >= AROUND_UPWARDS || (near && !hidden && r->regret > 0);
+	vain = r->upwards >= AROUND_UPWARDS || (near && !hidden && r->regret > r->stake);
 	if (whole || vain)
 		around_window(r);
 	return vain;
@@ -168,8 +169,19 @@ static void around_measure(struct mmpath_around_region *r)
 	r->cost = 0;
 }
 
+/* Does the kernel take what it took before? Each is known to one in the root of its misses. */
+static bool around_same(struct mmpath_around_region *r)
+{
+	u64 was = r->price, doubt = AROUND_PAUSE_SHIFT / 2 - 1;
+
+	r->price = mmpath_mul_div(AROUND_SCALE, r->cost, max(r->work, 1ULL));
+	return was - r->price + (was >> doubt) <= was >> doubt << 1;
+}
+
 static void around_trial(struct mmpath_around_region *r)
 {
+	if (around_same(r) && r->sure)
+		r->sure = min(r->sure + 1U, AROUND_SURE);
 	r->alone = true;
 	/* without the last one */
 	r->bound = r->cost / (r->pause - 1) * AROUND_BOUND;

@@ -32,7 +32,8 @@ struct mmpath_around_event {
  * @alone: pages are read without their neighbours
  * @gained: the last trial has, what it has left to the kernel aside
  * @pauses: one more after a trial that has lost, one less after one that has gained
- * @sure: times that the kernel was measured again while reading alone gained, since it last lost
+ * @sure: times that the kernel was measured again while reading alone gained, since it last lost;
+ *	and once more for each time that told nothing new
  * @left: events that the test still waits for; 0: none is under way
  * @events: that were seen since the last decision
  * @hits: of these, first uses of pages that were fetched
@@ -48,6 +49,7 @@ struct mmpath_around_event {
  * @took: what the fault of this event has taken, as far as it counts, ns
  * @work: CPU time that the program has worked in that pause, ns
  * @cost: what misses have taken in it, ns
+ * @price: what they have taken for 65536 ns of such time, in the last pause that is over, ns
  * @bound: more than this must not be lost in a row, ns
  * @stake: more that may be lost until reading alone gains again, ns
  * @regret: what reading alone has taken more than the kernel would have, ns; at least -@bound
@@ -58,7 +60,7 @@ struct mmpath_around_region {
 	bool alone, gained;
 	u8 pauses, sure, left, events, hits, upwards, tried, right;
 	u32 skip, skipped, misses, pause;
-	u64 worked, between, took, work, cost;
+	u64 worked, between, took, work, cost, price;
 	s64 bound, stake, regret, lost;
 };
 

@@ -252,12 +252,12 @@ static void test_doubt(void **state)
 
 static void test_alone_is_better(void **state)
 {
-	static const unsigned int times[] = { 1, 4, 16, 64, 64 };
+	static const unsigned int times[] = { 1, 16, 64, 64 };
 	struct fixture f;
 	unsigned int i;
 
 	start(&f);
-	/* what is gained is measured again, more rarely each time */
+	/* what is gained is measured again, ever more rarely, as it takes what it took before */
 	for (i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		assert_same(until_alone(&f), PAUSE - 1 + SKIP);
 		assert_same(lost(&f, 2 * WORK), times[i] * AGAIN);
@@ -273,6 +273,34 @@ static void test_alone_is_better(void **state)
 	assert_same(until_alone(&f), 4 * PAUSE - 1 + SKIP);
 	assert_same(lost(&f, 2 * WORK), 4 * (4 * PAUSE + SKIP));
 	assert_same(until_alone(&f), PAUSE - 1 + SKIP);
+	(void)state;
+}
+
+/* Where the kernel takes less or more than before, it is measured again sooner. */
+static void test_price(void **state)
+{
+	static const struct {
+		unsigned int takes, times;
+	} of[] = { { TAKES / 4 * 3 - 100, 4 }, { TAKES / 4 * 3 + 100, 16 }, { TAKES / 4 * 5 - 100, 16 },
+		   { TAKES / 4 * 5 + 100, 4 } };
+	struct fixture f;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		start(&f);
+		until_alone(&f);
+		assert_same(lost(&f, 2 * WORK), AGAIN);
+		f.takes = of[i].takes;
+		f.work = WORK;
+		assert_same(until(&f, false, 10000, true), PAUSE + SKIP);
+		assert_same(lost(&f, 2 * WORK), of[i].times * AGAIN);
+	}
+	/* one of before a loss counts for nothing */
+	start(&f);
+	until_alone(&f);
+	lost(&f, WORK / 2);
+	until_alone(&f);
+	assert_same(lost(&f, 2 * WORK), 4 * (4 * PAUSE + SKIP));
 	(void)state;
 }
 
@@ -314,6 +342,13 @@ static void test_stake(void **state)
 	f.work = 2 * WORK;
 	assert_same(until(&f, true, stake + 4 * BOUND, true), 0);
 	assert_same(lost(&f, WORK / 2), by_half(2 * BOUND, ROOT));
+	/* neighbours do not end it meanwhile */
+	start(&f);
+	until_alone(&f);
+	assert_same(lost(&f, 2 * WORK), AGAIN);
+	until_alone(&f);
+	f.work = WORK / 2;
+	assert_same(given_back(&f, 3, stake, true), 0);
 	/* what was gained before a loss, and what is left to the kernel, is not there to lose */
 	start(&f);
 	until_alone(&f);
@@ -561,6 +596,7 @@ int main(void)
 		cmocka_unit_test(test_kernel_is_better),
 		cmocka_unit_test(test_doubt),
 		cmocka_unit_test(test_alone_is_better),
+		cmocka_unit_test(test_price),
 		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_stake),
 		cmocka_unit_test(test_pauses),
