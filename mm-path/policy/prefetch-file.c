@@ -94,16 +94,27 @@ static bool mmpath_has_room(const struct mmpath_room *room)
 	       free >= totalreserve_pages + totalram_pages() / 64;
 }
 
+/* Pages of files that the program maps; it may have reserved some for nothing as well. */
+static unsigned long mmpath_file_mapped(struct vm_area_struct *vma)
+{
+	struct mm_struct *mm = vma->vm_mm;
+	unsigned long others = READ_ONCE(mm->data_vm) + READ_ONCE(mm->stack_vm);
+	unsigned long all = READ_ONCE(mm->total_vm);
+
+	return max(mmpath_file_pages(vma), all > others ? all - others : 0);
+}
+
 /*
- * Could the mapping fit into memory, and was the page not evicted lately? Then the pages around it
- * are best read with it: a program that begins would miss each page of its file otherwise.
+ * Could what the program maps fit into memory, and was the page not evicted lately? Then the pages
+ * around it are best read with it: a program that begins would miss each page of its file
+ * otherwise.
  */
 static bool mmpath_file_fits(struct vm_area_struct *vma, pgoff_t index, unsigned long memory)
 {
 	bool workingset;
 	void *shadow;
 
-	if (mmpath_file_pages(vma) > memory)
+	if (mmpath_file_mapped(vma) > memory)
 		return false;
 	shadow = xa_load(&vma->vm_file->f_mapping->i_pages, index);
 	return !xa_is_value(shadow) || !workingset_test_recent(shadow, true, &workingset, false);

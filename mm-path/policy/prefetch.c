@@ -625,18 +625,21 @@ out:
 	rcu_read_unlock();
 }
 
-/* Is the mapping of a file the kernel's, for now? @memory: pages that the program can have of it */
+/*
+ * Is the mapping of a file the kernel's, for now? @memory: pages that the program can have of it.
+ * Mappings that could each be in memory are judged as one: a database may have hundreds of files.
+ */
 static bool mmpath_foresight_around(struct mmpath_foresight *s,
 				    const struct mmpath_foresee_event *e, unsigned long memory)
 {
 	struct mmpath_around_event around = {
-		.first = e->first,
+		.first = e->nr > memory ? e->first : 1,
 		.page = e->page,
-		.size = min(e->nr, (u64)memory),
+		.size = memory,
 		.miss = e->miss,
 	};
 
-	mmpath_runner_event(s, e->first);
+	mmpath_runner_event(s, around.first);
 	around.worked = s->worked;
 	if (!s->around)
 		s->around = mmpath_model_alloc(s->memcg, sizeof(*s->around), MMPATH_GFP_NOWAIT);
