@@ -1081,11 +1081,15 @@ static void test_below(void)
 	path_cg_remove(top);
 }
 
-/* Clean pages, because they are in swap, too; and where to store how many are in memory */
+/*
+ * Clean pages, because they are in swap, too; where to store how many are in memory; and whether a
+ * policy has to know them
+ */
 struct clean {
 	size_t pages;
 	unsigned int nr;
 	const char *cg;
+	bool known;
 };
 
 static unsigned long in_memory(char *p, size_t pages)
@@ -1129,8 +1133,11 @@ static int hold_clean(void *arg)
 {
 	struct clean *job = arg;
 	char *p = path_map(job->pages * PAGE, false);
-	unsigned long wrong = path_go_round(p, job->pages, 0);
+	unsigned long wrong;
 
+	if (job->known && !path_wait_tracks(job->cg, getpid(), true))
+		return KSFT_FAIL;
+	wrong = path_go_round(p, job->pages, 0);
 	if (!push_out(job->cg, p, job->pages))
 		return KSFT_FAIL;
 	madvise(p, job->pages * PAGE, MADV_WILLNEED);
@@ -1298,7 +1305,7 @@ static void test_share(void)
 {
 	char *top = path_cg(NULL, "share"), *with = tracked(top, "with", "lru");
 	char *without = path_cg(top, "without");
-	struct clean job[2] = { { loop_pages(), 0, with }, { loop_pages(), 1, without } };
+	struct clean job[2] = { { loop_pages(), 0, with, true }, { loop_pages(), 1, without } };
 	long calls = loop_pages() / 96, all, i;
 	long long part;
 	pid_t pid[2];
