@@ -64,7 +64,7 @@ const char * const mmpath_stat_names[NR_MMPATH_STATS] = {
  */
 void mmpath_charged(struct mem_cgroup *memcg)
 {
-	if (!(current->flags & PF_KTHREAD) || !current->memcg_nr_pages_over_high)
+	if (!memcg || !(current->flags & PF_KTHREAD) || !current->memcg_nr_pages_over_high)
 		return;
 	current->memcg_nr_pages_over_high = 0;
 	schedule_work(&memcg->high_work);

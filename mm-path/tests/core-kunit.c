@@ -48,6 +48,9 @@ static void kt_charged(struct kunit *test)
 	flush_work(&memcg->high_work);
 	KUNIT_EXPECT_EQ(test, kt_reclaimed, 0);
 	current->memcg_nr_pages_over_high = 64;
+	/* a domain of no cgroup; what is noted is of another */
+	mmpath_charged(NULL);
+	KUNIT_EXPECT_EQ(test, current->memcg_nr_pages_over_high, 64);
 	mmpath_charged(memcg);
 	flush_work(&memcg->high_work);
 	KUNIT_EXPECT_EQ(test, kt_reclaimed, 1);
