@@ -22,8 +22,8 @@
 #include "path_util.h"
 
 #define NOBODY		65534
-#define NR_CASES	43
-#define NR_WORTH	14
+#define NR_CASES	44
+#define NR_WORTH	15
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
 #define SLOW_US		500
@@ -46,6 +46,7 @@ struct job {
 	const char *max;	/* memory.max, if it is not memory_of_a_job() */
 	bool cache;		/* all of it is page cache when the job begins */
 	unsigned int work;	/* steps after each touch */
+	size_t piece;		/* the first page of each so many is not mapped, nor touched */
 };
 
 static struct shared {
@@ -213,11 +214,14 @@ static int reader(void *arg)
 		 private ? MAP_PRIVATE : MAP_SHARED, fd, 0);
 	if (fd < 0 || p == MAP_FAILED)
 		return KSFT_FAIL;
+	for (i = 0; job->piece && i < pages; i += job->piece)
+		munmap(p + i * PAGE, PAGE);
 	getrusage(RUSAGE_SELF, &before);
 	began = path_now_ms();
 	for (round = 0; round < job->rounds; round++) {
 		for (i = 0; i < pages; i++) {
 			page = job->order == RANDOM ? path_rand(&seed) % pages : of[i];
+			page |= job->piece && page % job->piece == 0;
 			wrong += *path_word(p, page) != page + times[page];
 			for (volatile unsigned int step = 0; step < job->work; step++)
 				;
@@ -423,6 +427,22 @@ static void file_that_fits(const char *max, bool cache, const char *name)
 			 (!virtual_time || path_le(o.major, none.major + none.major / 8)), name);
 }
 
+static void file_without_order(size_t piece, const char *name)
+{
+	struct job job = { .order = RANDOM, .rounds = virtual_time ? 6 : 2,
+			   .memory = FILE_ON_DISK, .piece = piece };
+	struct outcome none, o = outcome_of_job("auto", job);
+	bool good = o.right;
+
+	if (virtual_time) {
+		none = outcome_of_job("none", job);
+		/* the kernel reads around some of the misses, to be measured */
+		good &= none.right && path_lt(o.prefetched, o.major / 8) &&
+			path_gt(none.in, none.major * 8) && path_lt(o.in, none.in / 8);
+	}
+	ksft_test_result(good, name);
+}
+
 /*
  * Mapped files, of which the kernel reads 32 pages around each miss. What is best is measured, and
  * on a busy host that is anything. So without virtual time only data are checked.
@@ -435,7 +455,7 @@ static void test_mapped_file(void)
 	bool good;
 
 	if (!path_file_disk(DISK_MIB, 20, PATH_DEPTH) || !fill_disk()) {
-		while (ksft_test_num() < first + 7)
+		while (ksft_test_num() < first + 8)
 			ksft_test_result_skip("no disk for files\n");
 		return;
 	}
@@ -459,17 +479,8 @@ static void test_mapped_file(void)
 	o = outcome_of_job("auto", job);
 	ksft_test_result(o.right && (!virtual_time || hides(&o, 2)),
 			 "a file in an order that it has seen\n");
-	job.order = RANDOM;
-	job.rounds = virtual_time ? 6 : 2;
-	o = outcome_of_job("auto", job);
-	good = o.right;
-	if (virtual_time) {
-		none = outcome_of_job("none", job);
-		/* the kernel reads around some of the misses, to be measured */
-		good &= none.right && path_lt(o.prefetched, o.major / 8) &&
-			path_gt(none.in, none.major * 8) && path_lt(o.in, none.in / 8);
-	}
-	ksft_test_result(good, "a file without order is not read around\n");
+	file_without_order(0, "a file without order is not read around\n");
+	file_without_order(64, "and one that is mapped in small pieces\n");
 	job = (struct job){ .order = STRIDES, .rounds = 3, .memory = PRIVATE_FILE };
 	o = outcome_of_job("auto", job);
 	ksft_test_result(o.right && (!virtual_time || hides(&o, 4)),
