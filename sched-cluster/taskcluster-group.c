@@ -17,6 +17,8 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/swap.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <trace/events/taskcluster.h>
 #include "taskcluster.h"
@@ -87,6 +89,9 @@ struct taskcluster_asker *taskcluster_asker_of(struct task_struct *task)
 	struct taskcluster_asker *asker = NULL;
 	struct cgroup *cgrp;
 
+	/* cgroups of another hierarchy have the same ids */
+	if (!cgroup_subsys_on_dfl(cpu_cgrp_subsys))
+		return NULL;
 	rcu_read_lock();
 	for (cgrp = task_css(task, cpu_cgrp_id)->cgroup; cgrp && !asker; cgrp = cgroup_parent(cgrp))
 		asker = xa_load(&taskcluster_askers, cgroup_id(cgrp));
@@ -94,9 +99,47 @@ struct taskcluster_asker *taskcluster_asker_of(struct task_struct *task)
 	return asker;
 }
 
+/* Memory */
+
+static struct mem_cgroup *room_memcg;	/* a cgroup that room is made in, with a reference */
+
+static void room_make(struct work_struct *work)
+{
+	try_to_free_mem_cgroup_pages(room_memcg, SWAP_CLUSTER_MAX, GFP_KERNEL,
+				     MEMCG_RECLAIM_MAY_SWAP, NULL);
+	mem_cgroup_put(room_memcg);
+	/* pairs with room_ask(), which then sets another one */
+	smp_store_release(&room_memcg, NULL);
+}
+
+static DECLARE_WORK(room_work, room_make);
+
 /*
- * What is known of a thread is charged to the cgroup that its memory is charged to, and not at the
- * price of an OOM kill. NULL also if the thread ends.
+ * A cgroup that is full, as most are of page cache, has room for its threads after some reclaim.
+ * That takes long where a cgroup is made so, and all would wait for taskcluster_mutex.
+ */
+static void room_ask(struct mem_cgroup *memcg)
+{
+	/* pairs with room_make() */
+	if (!memcg || mem_cgroup_is_root(memcg) || smp_load_acquire(&room_memcg))
+		return;
+	css_get(&memcg->css);
+	room_memcg = memcg;
+	queue_work(system_unbound_wq, &room_work);
+}
+
+/* What is beyond memory.high, tasks reclaim on their way to user mode. A worker has none. */
+static void room_leave_excess(struct mem_cgroup *memcg)
+{
+	if (!memcg || !current->memcg_nr_pages_over_high)
+		return;
+	current->memcg_nr_pages_over_high = 0;
+	schedule_work(&memcg->high_work);
+}
+
+/*
+ * What is known of a thread is charged to the cgroup that its memory is charged to, in the worker,
+ * without reclaim. NULL also if the thread ends.
  */
 static void *task_alloc(struct task_struct *task, size_t bytes)
 {
@@ -109,11 +152,14 @@ static void *task_alloc(struct task_struct *task, size_t bytes)
 	memcg = get_mem_cgroup_from_mm(mm);
 	mmput_async(mm);
 	old = set_active_memcg(memcg);
-	p = kzalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN);
+	p = kzalloc(bytes, GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN);
 	set_active_memcg(old);
-	mem_cgroup_put(memcg);
-	if (!p)
+	room_leave_excess(memcg);
+	if (!p) {
+		room_ask(memcg);
 		this_cpu_inc(taskcluster_stats[TASKCLUSTER_NOMEM]);
+	}
+	mem_cgroup_put(memcg);
 	return p;
 }
 
@@ -174,6 +220,7 @@ static struct taskcluster_task *task_add(struct task_struct *task, u64 ran_ns)
 	t->group = g;
 	t->task = get_task_struct(task);
 	t->pid = task->pid;
+	t->exec_id = READ_ONCE(task->self_exec_id);
 	t->ran_ns = ran_ns;
 	t->home = -1;
 	hash_add(taskcluster_tasks, &t->hash, t->pid);
@@ -241,8 +288,8 @@ static void group_note_others(struct taskcluster_group *g, u64 phys)
  * taskcluster_note() - count a sample
  * @s: the sample
  *
- * A sample of a thread of no cgroup that asks is dropped. Context: process, taskcluster_mutex
- * held.
+ * A sample of a thread of no cgroup that asks is dropped, and so is one of another program than
+ * the thread was met in. Context: process, taskcluster_mutex held.
  */
 void taskcluster_note(const struct taskcluster_sample *s)
 {
@@ -254,7 +301,7 @@ void taskcluster_note(const struct taskcluster_sample *s)
 	struct taskcluster_group *g;
 	u64 addr;
 
-	if (!t)
+	if (!t || t->exec_id != s->exec_id)
 		return;
 	g = t->group;
 	t->samples++;
@@ -285,9 +332,15 @@ static void group_begin(struct taskcluster_group *g)
 	g->ticks = 0;
 }
 
+/* Does the thread execute another program than when it was met? */
+bool taskcluster_has_executed(const struct taskcluster_task *t)
+{
+	return t->task->pid != t->pid || READ_ONCE(t->task->self_exec_id) != t->exec_id;
+}
+
 static bool task_has_left(const struct taskcluster_task *t)
 {
-	return READ_ONCE(t->task->flags) & PF_EXITING || t->task->pid != t->pid ||
+	return READ_ONCE(t->task->flags) & PF_EXITING || taskcluster_has_executed(t) ||
 	       taskcluster_asker_of(t->task) != t->group->asker ||
 	       (t->group->tgid && t->task->tgid != t->group->tgid);
 }
@@ -606,6 +659,20 @@ static void asker_forget(struct taskcluster_asker *asker)
 		group_free(g);
 }
 
+/* Without samples nobody knows whether places help. Those that programs have named stay. */
+void taskcluster_forget_found(void)
+{
+	struct taskcluster_asker *asker;
+	struct taskcluster_group *g;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	list_for_each_entry(asker, &taskcluster_asker_list, node)
+		list_for_each_entry(g, &asker->groups, node) {
+			taskcluster_undo(g);
+			g->trial = false;
+		}
+}
+
 /* Forget all threads; cgroups keep their modes. Under taskcluster_mutex. */
 void taskcluster_forget_all(void)
 {
@@ -623,22 +690,27 @@ struct taskcluster_asker *taskcluster_find_asker(u64 id)
 	return xa_load(&taskcluster_askers, id);
 }
 
-/* Make an entry for a cgroup that has none. Return 0 or -ENOMEM. */
-int taskcluster_add_asker(u64 id, enum taskcluster_mode mode)
+/* An entry for a cgroup, or NULL. It may wait for reclaim, so taskcluster_mutex is not held. */
+struct taskcluster_asker *taskcluster_new_asker(u64 id, enum taskcluster_mode mode)
 {
 	struct taskcluster_asker *asker = kzalloc(sizeof(*asker), GFP_KERNEL_ACCOUNT);
-	int ret;
 
-	lockdep_assert_held(&taskcluster_mutex);
 	if (!asker)
-		return -ENOMEM;
+		return NULL;
 	asker->id = id;
 	asker->mode = mode;
 	INIT_LIST_HEAD(&asker->groups);
-	ret = xa_err(xa_store(&taskcluster_askers, id, asker, GFP_KERNEL));
-	if (ret)
-		kfree(asker);
-	else
+	return asker;
+}
+
+/* Add an entry, in place of the one that its cgroup has. Return 0 or -ENOMEM. */
+int taskcluster_add_asker(struct taskcluster_asker *asker)
+{
+	int ret;
+
+	lockdep_assert_held(&taskcluster_mutex);
+	ret = xa_err(xa_store(&taskcluster_askers, asker->id, asker, GFP_KERNEL));
+	if (!ret)
 		list_add_tail(&asker->node, &taskcluster_asker_list);
 	return ret;
 }
@@ -648,31 +720,37 @@ void taskcluster_del_asker(struct taskcluster_asker *asker)
 {
 	lockdep_assert_held(&taskcluster_mutex);
 	asker_forget(asker);
-	xa_erase(&taskcluster_askers, asker->id);
+	/* unless another one has its place */
+	xa_cmpxchg(&taskcluster_askers, asker->id, asker, NULL, 0);
 	list_del(&asker->node);
 	kfree(asker);
 }
 
+/* Has the cgroup files of the cpu controller? It may have been removed, or have lost it. */
+static bool asker_is_there(const struct taskcluster_asker *asker)
+{
+	struct cgroup *cgrp = __cgroup_get_from_id(asker->id);
+	bool is;
+
+	if (IS_ERR(cgrp))
+		return false;
+	is = rcu_access_pointer(cgrp->subsys[cpu_cgrp_id]);
+	cgroup_put(cgrp);
+	return is;
+}
+
 /**
- * taskcluster_reap_askers() - drop cgroups that were removed
+ * taskcluster_reap_askers() - drop cgroups that were removed, or have no file for a mode any more
  *
  * Context: process, taskcluster_mutex held. Return: whether a cgroup is left that asks.
  */
 bool taskcluster_reap_askers(void)
 {
 	struct taskcluster_asker *asker, *next;
-	struct cgroup *cgrp;
-	bool left = false;
 
 	lockdep_assert_held(&taskcluster_mutex);
-	list_for_each_entry_safe(asker, next, &taskcluster_asker_list, node) {
-		cgrp = __cgroup_get_from_id(asker->id);
-		if (IS_ERR(cgrp)) {
+	list_for_each_entry_safe(asker, next, &taskcluster_asker_list, node)
+		if (!asker_is_there(asker))
 			taskcluster_del_asker(asker);
-			continue;
-		}
-		cgroup_put(cgrp);
-		left = true;
-	}
-	return left;
+	return !list_empty(&taskcluster_asker_list);
 }

@@ -12,13 +12,13 @@
 #include <linux/ptrace.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "taskcluster.h"
 
-#define HINT_BATCH	64U	/* tasks that are met between two looks at all tasks */
-
 static bool taskcluster_hints;	/* a group was named since boot */
 static bool taskcluster_hints_new;	/* and tasks may carry numbers that were not looked at */
+static bool taskcluster_hints_refused;	/* nor were all that were looked at met */
 
 /* The task with this number in the caller's pid namespace, with a reference; 0: the caller */
 static struct task_struct *hint_task(pid_t pid)
@@ -132,8 +132,11 @@ int taskcluster_prctl(unsigned int cmd, pid_t pid, unsigned int scope, unsigned 
 	return ret;
 }
 
-/* Tasks that carry a number and are not known, with references. Return how many. */
-static unsigned int hint_collect(struct task_struct **tasks)
+/*
+ * Tasks that carry a number and are not known. Those that there is room for in @tasks are put there,
+ * with references. Return how many there are.
+ */
+static unsigned int hint_collect(struct task_struct **tasks, unsigned int room)
 {
 	struct task_struct *process, *p;
 	unsigned int nr = 0;
@@ -143,16 +146,15 @@ static unsigned int hint_collect(struct task_struct **tasks)
 		if (!READ_ONCE(p->taskcluster_hint) || p->flags & PF_EXITING ||
 		    taskcluster_is_known(p) || !taskcluster_asker_of(p))
 			continue;
-		get_task_struct(p);
-		tasks[nr++] = p;
-		if (nr == HINT_BATCH)
-			goto unlock;
+		if (nr < room)
+			tasks[nr] = get_task_struct(p);
+		nr++;
 	}
-unlock:
 	rcu_read_unlock();
 	return nr;
 }
 
+/* Some may be refused, for their cgroup has no room or memory. Others are met nevertheless. */
 static unsigned int hint_meet(struct task_struct **tasks, unsigned int nr)
 {
 	unsigned int i, met = 0;
@@ -160,6 +162,7 @@ static unsigned int hint_meet(struct task_struct **tasks, unsigned int nr)
 	for (i = 0; i < nr; i++) {
 		met += taskcluster_meet(tasks[i]);
 		put_task_struct(tasks[i]);
+		cond_resched();
 	}
 	return met;
 }
@@ -174,20 +177,22 @@ void taskcluster_hints_changed(void)
  * taskcluster_meet_hinted() - get to know the tasks of groups that programs have named
  *
  * Context: process, taskcluster_mutex held. Looks at all tasks, if there was a call since the
- * last time. Return: whether there was one.
+ * last time, or a task was refused then. Return: whether there was a call, or a task was met.
  */
 bool taskcluster_meet_hinted(void)
 {
-	struct task_struct *tasks[HINT_BATCH];
-	unsigned int nr;
+	bool changed = taskcluster_hints && xchg(&taskcluster_hints_new, false);
+	unsigned int nr, found, met;
+	struct task_struct **tasks;
 
 	lockdep_assert_held(&taskcluster_mutex);
-	if (!taskcluster_hints || !xchg(&taskcluster_hints_new, false))
+	if (!changed && !taskcluster_hints_refused)
 		return false;
-	/* without room or memory, none is met */
-	do {
-		nr = hint_collect(tasks);
-		cond_resched();
-	} while (hint_meet(tasks, nr));
-	return true;
+	nr = hint_collect(NULL, 0);
+	tasks = kvmalloc_array(nr, sizeof(*tasks), GFP_KERNEL);
+	found = tasks ? hint_collect(tasks, nr) : 0;
+	met = hint_meet(tasks, min(found, nr));
+	kvfree(tasks);
+	taskcluster_hints_refused = !tasks || met < found;
+	return changed || met;
 }

@@ -20,13 +20,17 @@ static const char *const kind_names[NR_TASKCLUSTER_KINDS] = {
 	[TASKCLUSTER_DATA] = "data",
 };
 
-/* Threads of another pid namespace have no number here. */
+/*
+ * Threads of another pid namespace have no number here. Who may look at the program that a thread
+ * executes now, may not look at the one before.
+ */
 static void lines_look(struct seq_file *m, struct taskcluster_group *g)
 {
 	struct taskcluster_task *t;
 
 	list_for_each_entry(t, &g->threads, node)
-		t->visible = task_pid_vnr(t->task) && taskcluster_may_look(m, t->task);
+		t->visible = task_pid_vnr(t->task) && taskcluster_may_look(m, t->task) &&
+			     !taskcluster_has_executed(t);
 }
 
 /* How a line is shared, or false if the reader may not know */
@@ -112,8 +116,10 @@ int taskcluster_lines_show(struct seq_file *m, void *v)
 	if (!g->last)
 		return 0;
 	lines_look(m, g);
-	for (entry = 0; entry < TASKCLUSTER_LINES; entry++)
+	for (entry = 0; entry < TASKCLUSTER_LINES; entry++) {
 		line_show(m, g, entry);
+		cond_resched();
+	}
 	return 0;
 }
 

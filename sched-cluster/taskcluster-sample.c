@@ -21,6 +21,7 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/perf_event.h>
+#include <linux/sched/isolation.h>
 #include <linux/tick.h>
 #include <linux/vmalloc.h>
 #include "taskcluster.h"
@@ -96,6 +97,7 @@ static void sample_put(const struct perf_event *event, const struct perf_sample_
 	}
 	s->start = current->start_time;
 	s->pid = current->pid;
+	s->exec_id = READ_ONCE(current->self_exec_id);
 	s->ran_ns = READ_ONCE(current->se.sum_exec_runtime);
 	s->addr = data->addr;
 	s->phys = data->sample_flags & PERF_SAMPLE_PHYS_ADDR ? data->phys_addr : 0;
@@ -315,28 +317,41 @@ static void taskcluster_visit_sources(void (*fn)(struct taskcluster_source *sour
 		fn(per_cpu_ptr(&taskcluster_sources, cpu));
 }
 
-/* Open the events of CPUs that have come, and close those of CPUs that have gone. */
+/* Isolated CPUs are no home of any thread, and are not to be interrupted. */
+static bool source_is_wanted(int cpu)
+{
+	return cpu_online(cpu) && !cpu_is_isolated(cpu);
+}
+
+/*
+ * Open the events of CPUs that have come, and close those of CPUs that have gone. The PMU may be
+ * one of some CPUs only.
+ */
 static int taskcluster_open_all(void)
 {
 	struct taskcluster_source *source;
-	int cpu, ret;
+	int cpu, ret, none = 0;
+	bool some = false;
 
 	for_each_possible_cpu(cpu) {
 		source = per_cpu_ptr(&taskcluster_sources, cpu);
-		if (xchg(&source->stale, false) || !cpu_online(cpu))
+		if (xchg(&source->stale, false) || !source_is_wanted(cpu))
 			source_end(source);
-		if (source->event[0] || !cpu_online(cpu))
-			continue;
-		ret = source_open(source, cpu, taskcluster_opened);
-		/* a CPU may have gone meanwhile */
-		if (ret && cpu_online(cpu))
-			return ret;
+		if (!source->event[0] && source_is_wanted(cpu)) {
+			ret = source_open(source, cpu, taskcluster_opened);
+			if (ret == -ENOENT || ret == -ENODEV)
+				none = ret;
+			/* a CPU may have gone meanwhile */
+			else if (ret && cpu_online(cpu))
+				return ret;
+		}
+		some |= source->event[0] != NULL;
 	}
-	return 0;
+	return some ? 0 : none;
 }
 
 /**
- * taskcluster_watch() - count or sample on all CPUs that are online
+ * taskcluster_watch() - count or sample on all CPUs that are online and not isolated
  * @period: one sample in this many; 0: count only
  *
  * Called again in each round. Context: process, taskcluster_mutex held.

@@ -13,6 +13,8 @@
 #include <linux/kobject.h>
 #include <linux/ptrace.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/sysfs.h>
 #include "taskcluster.h"
 
@@ -277,9 +279,7 @@ static ssize_t cluster_write(struct kernfs_open_file *of, char *buf, size_t nbyt
 
 	if (mode < 0)
 		return mode;
-	mutex_lock(&taskcluster_mutex);
 	ret = taskcluster_set_mode(cgroup_id(of_css(of)->cgroup), mode);
-	mutex_unlock(&taskcluster_mutex);
 	return ret ?: nbytes;
 }
 
@@ -288,42 +288,53 @@ struct ui_sums {
 	u64 before, now;
 };
 
-/* A cluster is counted at the first of its threads. */
-static bool ui_first_of(const struct taskcluster_group *g, const struct taskcluster_task *t)
+static int ui_compare(const void *a, const void *b)
 {
-	const struct taskcluster_task *other;
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
 
-	list_for_each_entry(other, &g->threads, node)
-		if (taskcluster_name_of(other) == taskcluster_name_of(t))
-			return other == t;
-	return false;
+	return x < y ? -1 : x > y;
 }
 
-static void ui_sum(struct ui_sums *sum, const struct taskcluster_group *g)
+static int ui_sum(struct ui_sums *sum, const struct taskcluster_group *g)
 {
+	u32 *names = kvmalloc_array(g->nr, sizeof(*names), GFP_KERNEL);
 	const struct taskcluster_task *t;
+	u32 i, nr = 0;
 
+	if (!names)
+		return -ENOMEM;
+	list_for_each_entry(t, &g->threads, node) {
+		names[nr] = taskcluster_name_of(t);
+		nr += names[nr] != 0;
+	}
+	sort(names, nr, sizeof(*names), ui_compare, NULL);
+	for (i = 0; i < nr; i++)
+		sum->clusters += !i || names[i] != names[i - 1];
+	kvfree(names);
+	sum->threads += g->nr;
+	sum->clustered += nr;
 	sum->before += g->before;
 	sum->now += g->now;
-	list_for_each_entry(t, &g->threads, node) {
-		sum->threads++;
-		sum->clustered += taskcluster_name_of(t) != 0;
-		sum->clusters += taskcluster_name_of(t) && ui_first_of(g, t);
-	}
+	return 0;
 }
 
-static void ui_show_stat(struct seq_file *m, const struct taskcluster_asker *asker)
+static int ui_show_stat(struct seq_file *m, const struct taskcluster_asker *asker)
 {
 	struct taskcluster_group *g;
 	struct ui_sums sum = { };
+	int ret;
 
-	list_for_each_entry(g, &asker->groups, node)
-		ui_sum(&sum, g);
+	list_for_each_entry(g, &asker->groups, node) {
+		ret = ui_sum(&sum, g);
+		if (ret)
+			return ret;
+	}
 	seq_printf(m, "threads %lu\nclustered %lu\nclusters %lu\nrounds %lu\nmoves %lu\n",
 		   sum.threads, sum.clustered, sum.clusters, asker->rounds, asker->moves);
 	seq_printf(m, "pinned %lu\nundone %lu\nmissed %lu\nacross %lu\n", asker->pinned,
 		   asker->undone, asker->missed, asker->across);
 	seq_printf(m, "remote_before %llu\nremote_now %llu\n", sum.before, sum.now);
+	return 0;
 }
 
 /*
@@ -354,7 +365,7 @@ static void ui_show_task(struct seq_file *m, const struct taskcluster_task *t)
 		   t->home < 0 ? -1 : taskcluster_chip_of(t->home), t->seen);
 }
 
-static void ui_show_tasks(struct seq_file *m, const struct taskcluster_asker *asker)
+static int ui_show_tasks(struct seq_file *m, const struct taskcluster_asker *asker)
 {
 	struct taskcluster_group *g;
 	struct taskcluster_task *t;
@@ -362,19 +373,21 @@ static void ui_show_tasks(struct seq_file *m, const struct taskcluster_asker *as
 	list_for_each_entry(g, &asker->groups, node)
 		list_for_each_entry(t, &g->threads, node)
 			ui_show_task(m, t);
+	return 0;
 }
 
 static int ui_show(struct seq_file *m,
-		   void (*show)(struct seq_file *m, const struct taskcluster_asker *asker))
+		   int (*show)(struct seq_file *m, const struct taskcluster_asker *asker))
 {
 	struct taskcluster_asker *asker;
+	int ret = -ENODATA;
 
 	mutex_lock(&taskcluster_mutex);
 	asker = taskcluster_find_asker(cgroup_id(seq_css(m)->cgroup));
 	if (asker)
-		show(m, asker);
+		ret = show(m, asker);
 	mutex_unlock(&taskcluster_mutex);
-	return asker ? 0 : -ENODATA;
+	return ret;
 }
 
 static int cluster_stat_show(struct seq_file *m, void *v)

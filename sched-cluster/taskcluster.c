@@ -16,6 +16,7 @@
 #define pr_fmt(fmt) "taskcluster: " fmt
 
 #include <linux/math64.h>
+#include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "taskcluster.h"
 
@@ -184,8 +185,10 @@ static void taskcluster_watch_next(bool may, bool more)
 		pr_warn("no samples from %s: %d\n", taskcluster_config.pmu, ret);
 	taskcluster_error = ret;
 	taskcluster_be(ret ? "no samples" : taskcluster_period ? "sampling" : "armed");
-	if (ret)
-		taskcluster_end();
+	if (ret) {
+		taskcluster_forget_found();
+		taskcluster_period = 0;
+	}
 }
 
 /* The time of the next round */
@@ -217,8 +220,8 @@ static void taskcluster_round(struct work_struct *work)
 	mutex_unlock(&taskcluster_mutex);
 }
 
-/* Let the next round begin at once. */
-void taskcluster_restart(void)
+/* Let the next round begin at once. Only for those who rule the machine: all are in it. */
+static void taskcluster_restart(void)
 {
 	mod_delayed_work(system_unbound_wq, &taskcluster_work, 0);
 }
@@ -306,20 +309,36 @@ int taskcluster_set_event(const char *pmu, const u64 *event, unsigned int nr, un
  * @id: of the cgroup
  * @mode: what threads are compared; TASKCLUSTER_NONE: as the cgroup above says
  *
- * Context: process, taskcluster_mutex held. Return: 0 or -ENOMEM.
+ * The first one lets rounds begin; they are no shorter for those who write all the time. Context:
+ * process, takes taskcluster_mutex. Return: 0, or -ENOMEM; then nothing has changed.
  */
 int taskcluster_set_mode(u64 id, enum taskcluster_mode mode)
 {
-	struct taskcluster_asker *asker = taskcluster_find_asker(id);
+	struct taskcluster_asker *asker, *new = NULL;
 	int ret = 0;
 
+	if (mode != TASKCLUSTER_NONE) {
+		new = taskcluster_new_asker(id, mode);
+		if (!new)
+			return -ENOMEM;
+	}
+	mutex_lock(&taskcluster_mutex);
+	asker = taskcluster_find_asker(id);
 	if ((asker ? asker->mode : TASKCLUSTER_NONE) == mode)
-		return 0;
+		goto unlock;
+	if (new)
+		ret = taskcluster_add_asker(new);
+	if (ret)
+		goto unlock;
+	new = NULL;
 	if (asker)
 		taskcluster_del_asker(asker);
-	if (mode != TASKCLUSTER_NONE)
-		ret = taskcluster_add_asker(id, mode);
 	taskcluster_hints_changed();
-	taskcluster_restart();
+	queue_delayed_work(system_unbound_wq, &taskcluster_work,
+			   msecs_to_jiffies(READ_ONCE(taskcluster_config.round_ms) /
+					    TASKCLUSTER_PARTS));
+unlock:
+	mutex_unlock(&taskcluster_mutex);
+	kfree(new);
 	return ret;
 }

@@ -89,6 +89,7 @@ DECLARE_PER_CPU(unsigned long [NR_TASKCLUSTER_STATS], taskcluster_stats);
  * @phys: physical address, or 0
  * @code: address of the instruction
  * @ran_ns: CPU time that the task had used
+ * @exec_id: changes when the task executes another program
  * @pid: of the task
  * @cpu: that it ran on
  * @period: events that the sample stands for
@@ -100,6 +101,7 @@ struct taskcluster_sample {
 	u64 phys;
 	u64 code;
 	u64 ran_ns;
+	u64 exec_id;
 	pid_t pid;
 	int cpu;
 	u32 period;
@@ -184,6 +186,7 @@ struct taskcluster_group {
  * @group: its group
  * @task: the task, with a reference until the first round after its end
  * @pid: its pid when it was met; an exec may change it
+ * @exec_id: its self_exec_id then
  * @model: its shMap and cluster
  * @last: its shMap when clusters were last looked for
  * @visible: to the reader of a file
@@ -193,6 +196,7 @@ struct taskcluster_group {
  * @astray: those of them that were not on its home's chip
  * @seen: samples in the last round
  * @home: CPU of the chip it should run on, or -1
+ * @pinned: it may not run where it should
  * @moves: to @home so far
  * @next_move: not before
  */
@@ -202,12 +206,14 @@ struct taskcluster_task {
 	struct taskcluster_group *group;
 	struct task_struct *task;
 	pid_t pid;
+	u64 exec_id;
 	struct taskcluster_thread model;
 	struct taskcluster_shmap last;
 	bool visible;
 	u64 ran_ns, events, astray;
 	u32 samples, seen;
 	int home;
+	bool pinned;
 	unsigned int moves;
 	ktime_t next_move;
 };
@@ -223,7 +229,6 @@ int taskcluster_set_event(const char *pmu, const u64 *event, unsigned int nr, un
 			  unsigned int latency_ns);
 int taskcluster_set_mode(u64 id, enum taskcluster_mode mode);
 const char *taskcluster_state(void);
-void taskcluster_restart(void);
 
 /* taskcluster-sample.c */
 int taskcluster_pmu_type(const char *name);
@@ -237,17 +242,20 @@ void taskcluster_drain(void (*note)(const struct taskcluster_sample *s));
 /* taskcluster-group.c */
 struct taskcluster_asker *taskcluster_asker_of(struct task_struct *task);
 struct taskcluster_asker *taskcluster_find_asker(u64 id);
-int taskcluster_add_asker(u64 id, enum taskcluster_mode mode);
+struct taskcluster_asker *taskcluster_new_asker(u64 id, enum taskcluster_mode mode);
+int taskcluster_add_asker(struct taskcluster_asker *asker);
 void taskcluster_del_asker(struct taskcluster_asker *asker);
 bool taskcluster_reap_askers(void);
 void taskcluster_note(const struct taskcluster_sample *s);
 bool taskcluster_update_groups(unsigned int period, unsigned int parts);
 bool taskcluster_on_trial(void);
 void taskcluster_forget_all(void);
+void taskcluster_forget_found(void);
 void taskcluster_visit_groups(void (*fn)(struct taskcluster_group *g));
 unsigned int taskcluster_nr_tasks(void);
 u32 taskcluster_new_name(void);
 u32 taskcluster_name_of(const struct taskcluster_task *t);
+bool taskcluster_has_executed(const struct taskcluster_task *t);
 bool taskcluster_is_known(const struct task_struct *task);
 bool taskcluster_meet(struct task_struct *task);
 
