@@ -82,12 +82,13 @@ static bool core_is_free(int cpu)
 	return true;
 }
 
-static struct chip_load chip_load_of(const struct cpumask *span)
+/* Of the CPUs that @p may use: the others are no room for it. */
+static struct chip_load chip_load_of(const struct task_struct *p, const struct cpumask *span)
 {
 	struct chip_load load = { };
 	int cpu;
 
-	for_each_cpu(cpu, span) {
+	for_each_cpu_and(cpu, span, p->cpus_ptr) {
 		load.running += cpu_running(cpu_rq(cpu));
 		load.cpus++;
 	}
@@ -106,10 +107,26 @@ static bool chip_is_fuller(struct chip_load here, struct chip_load there)
 	       here.running * 100ULL * there.cpus > (there.running + 1) * percent * here.cpus;
 }
 
+/*
+ * Have tasks waited there for some milliseconds already, a quarter of a CPU in all? A worker, or
+ * somebody who looks at the clock, is no reason to part threads that share: they come back late.
+ */
+static bool chip_is_short(const struct task_struct *p, const struct cpumask *span)
+{
+	unsigned long runnable = 0, most = SCHED_CAPACITY_SCALE / 4;
+	int cpu;
+
+	for_each_cpu_and(cpu, span, p->cpus_ptr) {
+		runnable += READ_ONCE(cpu_rq(cpu)->cfs.avg.runnable_avg);
+		most += SCHED_CAPACITY_SCALE;
+	}
+	return runnable > most;
+}
+
 /* The same without @p, if it runs or waits there */
 static struct chip_load chip_load_without(const struct task_struct *p, const struct cpumask *span)
 {
-	struct chip_load load = chip_load_of(span);
+	struct chip_load load = chip_load_of(p, span);
 
 	if (load.running && READ_ONCE(p->on_rq) && cpumask_test_cpu(task_cpu(p), span))
 		load.running--;
@@ -119,7 +136,7 @@ static struct chip_load chip_load_without(const struct task_struct *p, const str
 /* Is the chip @home, on which @p is not, full for one task more? Under RCU. */
 static bool chip_is_full(const struct task_struct *p, int home, const struct cpumask *span)
 {
-	struct chip_load here = chip_load_of(span);
+	struct chip_load here = chip_load_of(p, span);
 	const struct cpumask *other;
 	int cpu;
 
@@ -150,13 +167,16 @@ static DEFINE_PER_CPU(struct chip_verdict, chip_verdicts) = { .chip = -1 };
 
 /*
  * For a task that wakes up. To look at the other chips takes lines from them, which costs more than
- * the rest of a wakeup, so each CPU does so once a tick. Under RCU, interrupts are off.
+ * the rest of a wakeup, so each CPU does so once a tick, for tasks that may use all CPUs. Under RCU,
+ * interrupts are off.
  */
 static bool chip_was_full(const struct task_struct *p, int home, const struct cpumask *span)
 {
 	struct chip_verdict *v = this_cpu_ptr(&chip_verdicts);
 	unsigned long now = jiffies;
 
+	if (!cpumask_subset(cpu_active_mask, p->cpus_ptr))
+		return chip_is_full(p, home, span);
 	if (v->tick != now || v->chip != taskcluster_chip_of(home)) {
 		v->full = chip_is_full(p, home, span);
 		v->chip = taskcluster_chip_of(home);
@@ -273,7 +293,9 @@ bool __taskcluster_keeps(struct task_struct *p, int src_cpu, int dst_cpu)
 	here = chip_span(src_cpu);
 	there = chip_span(dst_cpu);
 	if (here && there)
-		keeps = !chip_is_fuller(chip_load_of(here), chip_load_of(there));
+		keeps = cpumask_intersects(here, p->cpus_ptr) &&
+			!(chip_is_fuller(chip_load_of(p, here), chip_load_of(p, there)) &&
+			  chip_is_short(p, here));
 	rcu_read_unlock();
 	this_cpu_inc(taskcluster_stats[keeps ? TASKCLUSTER_KEPT : TASKCLUSTER_RELEASED]);
 	return keeps;
@@ -467,9 +489,11 @@ static void task_settle(struct taskcluster_task *t, s32 chip)
 	}
 	if (!task_may_use(t->task, places.cpu[chip])) {
 		taskcluster_leave_home(t);
-		g->asker->pinned++;
+		g->asker->pinned += !t->pinned;
+		t->pinned = true;
 		return;
 	}
+	t->pinned = false;
 	if ((places_chip(was) != chip || (!g->housed && task_may_leave(t->task, was))) &&
 	    g->found && !READ_ONCE(t->task->taskcluster_hint)) {
 		g->before = g->now;
@@ -668,7 +692,12 @@ static bool places_anew;
 
 static void places_ask_group(struct taskcluster_group *g)
 {
+	const struct taskcluster_task *t;
+
 	places_anew |= g->found;
+	/* what was found is found again, but nobody names a group twice because it was pinned */
+	list_for_each_entry(t, &g->threads, node)
+		places_anew |= t->pinned && READ_ONCE(t->task->taskcluster_hint);
 }
 
 static void places_end_group(struct taskcluster_group *g)
@@ -680,8 +709,9 @@ static void places_end_group(struct taskcluster_group *g)
  * taskcluster_place_all() - find homes for all threads, and move them there
  * @named: programs have named groups
  *
- * Homes change only when they have, when clusters were looked for, or when the chips have changed.
- * Context: process, taskcluster_mutex held.
+ * Homes change only when they have, when clusters were looked for, or when the chips have changed;
+ * and while a thread of a named group is pinned elsewhere, for it may be let go. Context: process,
+ * taskcluster_mutex held.
  */
 void taskcluster_place_all(bool named)
 {
