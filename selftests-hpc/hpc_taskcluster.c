@@ -5,6 +5,7 @@
  * lines that come from another chip are counted before and after.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -33,6 +34,7 @@
 #define TRACING	"/sys/kernel/tracing/"
 #define ROOT	"/tmp/taskcluster-cgroup"
 #define CGROUP	ROOT "/taskcluster"
+#define OTHER	ROOT "/other"
 #define THREADS	4
 #define BOARDS	2
 #define ENTRIES	64
@@ -1714,6 +1716,374 @@ static bool test_believed(void)
 	return ended(pid) && good;
 }
 
+/* Threads 0 and 2 are a group. */
+static void run_named_pair(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, named_thread, (void *)0L);
+	named_thread((void *)2L);
+	pthread_join(thread, NULL);
+}
+
+static bool pair_has_begun(void)
+{
+	return shared->tid[0] && shared->tid[2];
+}
+
+static void let_pair_go(void)
+{
+	go_anywhere(shared->tid[0]);
+	go_anywhere(shared->tid[2]);
+}
+
+static bool pair_has_home(void)
+{
+	struct place a = place_of(shared->tid[0]), b = place_of(shared->tid[2]);
+
+	return a.chip >= 0 && a.chip == b.chip;
+}
+
+/* The number at @nr in /proc/PID/schedstat */
+static long long schedstat_of(pid_t pid, int nr)
+{
+	long long value[3] = { };
+	char file[64];
+
+	snprintf(file, sizeof(file), "/proc/%d/schedstat", pid);
+	sscanf(get(file), "%lld %lld %lld", &value[0], &value[1], &value[2]);
+	return value[nr];
+}
+
+static long long now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* Has neither thread of the pair waited for the other one, for half a second? */
+static bool pair_runs(void)
+{
+	long long began = now_ns(), a, b, took;
+
+	a = schedstat_of(shared->tid[0], 0);
+	b = schedstat_of(shared->tid[2], 0);
+	usleep(500000);
+	took = now_ns() - began;
+	a = schedstat_of(shared->tid[0], 0) - a;
+	b = schedstat_of(shared->tid[2], 0) - b;
+	return a > took / 10 * 8 && b > took / 10 * 8;
+}
+
+/* Where a thread may not run is no room for it: there is one CPU for two, and another is idle. */
+static bool test_confined(void)
+{
+	bool good = switched_on() && gives(0, SYS "arm_percent", "100");
+	pid_t pid = begin(run_named_pair);
+	cpu_set_t set;
+	int i;
+
+	CPU_ZERO(&set);
+	CPU_SET(first_cpu(0), &set);
+	CPU_SET(first_cpu(2), &set);
+	good &= happens(pair_has_begun);
+	for (i = 0; i < THREADS; i += 2)
+		sched_setaffinity(shared->tid[i], sizeof(set), &set);
+	good &= happens(pair_has_home);
+	/* several rounds of moves, then several of rest */
+	usleep(500000);
+	for (i = 0; i < 4; i++)
+		good &= pair_runs();
+	return ended(pid) && gives(0, SYS "arm_percent", "5") && good;
+}
+
+/* How often tasks that move others have run: one for each CPU */
+static long long stops(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	long long sum = 0;
+	char file[300];
+
+	while (proc && (entry = readdir(proc))) {
+		snprintf(file, sizeof(file), "/proc/%s/comm", entry->d_name);
+		if (!strncmp(get(file), "migration/", 10))
+			sum += schedstat_of(atoi(entry->d_name), 2);
+	}
+	if (proc)
+		closedir(proc);
+	return sum;
+}
+
+static bool pair_stays_home(void)
+{
+	return pair_has_home() && is_home(0) && is_home(2);
+}
+
+/*
+ * Load balancing that does not get threads stops trying: to be moved, one that runs is stopped. It
+ * gets one where somebody else wants to run for a moment, and then another second is looked at.
+ */
+static bool test_not_stopped(void)
+{
+	bool good = switched_on() && gives(0, SYS "arm_percent", "100");
+	pid_t pid = begin(run_named_pair);
+	long long before, after = 0;
+	int i;
+
+	good &= happens(pair_has_begun);
+	let_pair_go();
+	for (i = 0; i < TRIES; i++) {
+		good &= happens(pair_stays_home);
+		before = stops();
+		usleep(1000000);
+		after = stops() - before;
+		if (pair_stays_home())
+			break;
+	}
+	ksft_print_msg("%lld stops\n", after);
+	good &= i < TRIES && after < 10;
+	return ended(pid) && gives(0, SYS "arm_percent", "5") && good;
+}
+
+/* Programs that name groups need no PMU. */
+static bool test_named_without_samples(void)
+{
+	bool good = gives(0, SYS "event", "vpmu:0x3f:500") && switched_on();
+	pid_t pid = begin(run_named);
+
+	good &= happens(is_refused) && happens(found) && happens(named_are_home);
+	usleep(500000);
+	good &= is_refused() && found() && stat_of("moves") <= 2 * THREADS;
+	good &= ended(pid);
+	return gives(0, SYS "event", event_of_lab()) && happens(is_watching) && good;
+}
+
+/* A process of each board executes another program when it is told to. */
+static void run_execs(void)
+{
+	long i;
+
+	for (i = 0; i < THREADS; i++)
+		if (!fork()) {
+			play_until(i, i < BOARDS ? &shared->settled : &shared->stop);
+			if (i < BOARDS)
+				execlp("sleep", "sleep", "1000", NULL);
+			_exit(0);
+		}
+	while (wait(NULL) > 0)
+		;
+}
+
+static bool execs_are_forgotten(void)
+{
+	struct place a = place_of(shared->tid[0]), b = place_of(shared->tid[1]);
+
+	return !a.cluster && !b.cluster && a.chip < 0 && b.chip < 0;
+}
+
+/* What was found of a program says nothing of the next one. */
+static bool test_exec(void)
+{
+	bool good = switched_on() && gives(0, CGROUP "/cpu.cluster", "cgroup");
+	pid_t pid = begin(run_execs);
+	int i;
+
+	good &= happens(found);
+	shared->settled = true;
+	good &= happens(execs_are_forgotten);
+	for (i = 0; i < BOARDS; i++)
+		kill(shared->tid[i], SIGKILL);
+	return ended(pid) && good;
+}
+
+/* Rounds are for all. Who owns a cgroup may write as often as he likes, and begins none. */
+static bool test_writer(void)
+{
+	bool good = gives(0, SYS "enabled", "0") && gives(0, SYS "round_ms", "60000");
+	int i;
+
+	good &= gives(0, CGROUP "/cpu.cluster", "none") && gives(0, SYS "enabled", "1");
+	/* the round that this begins */
+	usleep(100000);
+	for (i = 0; i < 100; i++) {
+		good &= gives(0, CGROUP "/cpu.cluster", "none");
+		good &= gives(0, CGROUP "/cpu.cluster", "process");
+		usleep(10000);
+	}
+	good &= is_idle() && gives(0, SYS "round_ms", "50");
+	return gives(0, SYS "enabled", "0") && gives(0, SYS "enabled", "1") &&
+	       happens(is_watching) && good;
+}
+
+/* A cgroup that loses its files asks no more, and begins anew when it has them again. */
+static bool test_lost_controller(void)
+{
+	bool good = switched_on() && happens(is_watching);
+
+	good &= gives(0, ROOT "/cgroup.subtree_control", "-cpu") && happens(is_idle);
+	good &= gives(0, ROOT "/cgroup.subtree_control", "+cpu");
+	return is(CGROUP "/cpu.cluster", "none") && good;
+}
+
+/* Function calls that CPU @cpu was asked for by others */
+static long long calls_of(int cpu)
+{
+	FILE *f = fopen("/proc/interrupts", "r");
+	long long value = -1;
+	char line[1024], *at;
+	int i, len;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		at = strstr(line, "CAL:");
+		if (!at)
+			continue;
+		for (at += 4, i = 0; i <= cpu && sscanf(at, "%lld%n", &value, &len) == 1; i++)
+			at += len;
+	}
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static long long calls_in_a_second(int cpu)
+{
+	long long before = calls_of(cpu);
+
+	usleep(1000000);
+	return calls_of(cpu) - before;
+}
+
+/* A CPU that is isolated is not interrupted for threads of other CPUs. */
+static bool test_isolated(void)
+{
+	int cpu = sysconf(_SC_NPROCESSORS_CONF) - 1;
+	bool good = switched_on();
+	long long watched, other;
+	pid_t pid, hog;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", cpu);
+	good &= gives(0, ROOT "/cgroup.subtree_control", "+cpuset") && !mkdir(OTHER, 0755);
+	good &= gives(0, OTHER "/cpuset.cpus", text);
+	good &= gives(0, OTHER "/cpuset.cpus.partition", "isolated");
+	memset(shared, 0, sizeof(*shared));
+	hog = begin_hog(cpu);
+	snprintf(text, sizeof(text), "%d", hog);
+	good &= gives(0, OTHER "/cgroup.procs", text);
+	pid = fork();
+	if (!pid) {
+		put(CGROUP "/cgroup.procs", "0");
+		run_pair();
+		_exit(0);
+	}
+	good &= happens(is_watching);
+	usleep(200000);
+	good &= gives(0, SYS "round_ms", "10");
+	watched = calls_in_a_second(cpu);
+	good &= gives(0, SYS "round_ms", "50") && gives(0, SYS "enabled", "0");
+	other = calls_in_a_second(cpu);
+	ksft_print_msg("%lld calls, %lld when switched off\n", watched, other);
+	good &= gives(0, SYS "enabled", "1") && other >= 0 && watched < other + 50;
+	good &= ended(pid);
+	waitpid(hog, NULL, 0);
+	good &= !rmdir(OTHER);
+	return gives(0, ROOT "/cgroup.subtree_control", "-cpuset") && good;
+}
+
+#define FULL	(16 << 20)	/* bytes, of a cgroup that has no room */
+#define SLEEPERS	80	/* threads in it */
+
+static void *sleep_thread(void *arg)
+{
+	sleep_on(end_pipe[0]);
+	return NULL;
+}
+
+/* Touches pages until none is left that could be charged. Page tables are there already. */
+static char *fill_memory(char *p)
+{
+	int fd = open(OTHER "/memory.current", O_RDONLY);
+	char text[32] = "";
+
+	for (; pread(fd, text, sizeof(text) - 1, 0) > 0 && atoi(text) < FULL; p += 4096)
+		*p = 1;
+	close(fd);
+	return p;
+}
+
+/* Nothing of its memory can be reclaimed, for there is no swap, until it is told that all can. */
+static void run_full(void)
+{
+	char *p = mmap(NULL, FULL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_t thread;
+	char *rest;
+	int i;
+
+	memset(p, 1, FULL);
+	madvise(p, FULL, MADV_DONTNEED);
+	close(end_pipe[1]);
+	put(OTHER "/cgroup.procs", "0");
+	for (i = 0; i < SLEEPERS; i++)
+		pthread_create(&thread, NULL, sleep_thread, NULL);
+	/* each CPU keeps some that was charged and is not used; less than it wants is not kept */
+	stay_on(0, 0);
+	rest = fill_memory(p);
+	put(OTHER "/memory.high", "1");
+	put(OTHER "/memory.high", "max");
+	fill_memory(rest);
+	shared->away = 1;
+	while (!shared->settled)
+		usleep(1000);
+	madvise(p, FULL, MADV_FREE);
+	sleep_on(end_pipe[0]);
+}
+
+static bool is_full(void)
+{
+	return shared->away;
+}
+
+static bool sleepers_are_met(void)
+{
+	long threads = -1;
+
+	sscanf(get(OTHER "/cpu.cluster.stat"), "threads %ld", &threads);
+	return threads >= SLEEPERS;
+}
+
+/* Threads of a cgroup that has no memory left are met when it has. Others do not wait for that. */
+static bool test_no_memory(void)
+{
+	bool good = gives(0, ROOT "/cgroup.subtree_control", "+memory") && !mkdir(OTHER, 0755);
+	long long before = count_of("nomem");
+	pid_t pid, full;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", FULL);
+	good &= gives(0, OTHER "/memory.max", text) && gives(0, OTHER "/cpu.cluster", "process");
+	good &= switched_on() && gives(0, SYS "arm_percent", "100");
+	full = begin_piped(run_full);
+	good &= happens(is_full) && answers(0, PR_SCHED_CLUSTER_CREATE, full, PROCESS, NULL);
+	pid = fork();
+	if (!pid) {
+		put(CGROUP "/cgroup.procs", "0");
+		run_named_pair();
+		_exit(0);
+	}
+	good &= happens(pair_has_begun);
+	let_pair_go();
+	good &= happens(pair_has_home);
+	good &= !sleepers_are_met() && count_of("nomem") > before;
+	shared->settled = true;
+	good &= happens(sleepers_are_met);
+	good &= ended(pid) && ended_piped(full);
+	good &= !rmdir(OTHER) && gives(0, ROOT "/cgroup.subtree_control", "-memory");
+	return gives(0, SYS "arm_percent", "5") && good;
+}
+
 /* The number of a core in its socket */
 static int core_of(int cpu)
 {
@@ -1768,6 +2138,12 @@ static bool test_siblings(void)
 	return ended(pid) && good;
 }
 
+/* Is more than one CPU of a chip left, if one is isolated? */
+static bool have_many(void)
+{
+	return sysconf(_SC_NPROCESSORS_CONF) >= 8;
+}
+
 /* Has a core more than one CPU? */
 static bool have_siblings(void)
 {
@@ -1811,6 +2187,14 @@ static const struct {
 	{ "groups are inherited, shared, and left", test_groups },
 	{ "threads that a program names go to one chip without a sample", test_named },
 	{ "what a program names is believed", test_believed },
+	{ "and holds without samples", test_named_without_samples },
+	{ "threads that may use few CPUs do not wait for each other", test_confined },
+	{ "threads at home are not stopped to be moved away", test_not_stopped },
+	{ "a cgroup without memory keeps no other one waiting", test_no_memory },
+	{ "one that asks again and again begins no round", test_writer },
+	{ "a program that executes another one", test_exec },
+	{ "a cgroup that loses its files", test_lost_controller },
+	{ "cores that are isolated are not asked", test_isolated, have_many },
 	{ "on a chip they go to cores of their own", test_siblings, have_siblings },
 };
 
