@@ -329,8 +329,13 @@ static void mmpath_change(struct mm_struct *mm, enum mmpath_map_op op,
 	mutex_lock(&ctx->lock);
 	__mmpath_drain(ctx, true);
 	mmpath_count_map_error(ctx, mmpath_change_regions(ctx, op, page, nr, to_page, to_nr));
-	/* the parent has something else at this address, if it was moved or is new */
-	if (op == MMPATH_MOVE)
+	/*
+	 * The parent has something else at this address, if it was moved or is new. Of what grows
+	 * where it is only the end is new.
+	 */
+	if (op == MMPATH_MOVE && page == to_page)
+		mmpath_name_own(ctx, page + nr, to_nr - min(nr, to_nr));
+	else if (op == MMPATH_MOVE)
 		mmpath_name_own(ctx, to_page, to_nr);
 	else if (op == MMPATH_MAP || op == MMPATH_BRK)
 		mmpath_name_own(ctx, page, nr);

@@ -112,26 +112,56 @@ out:
 	spin_unlock(&parent->name_lock);
 }
 
-static bool mmpath_is_own(struct mmpath_ctx *ctx, u64 page)
+/* If @page is in a range of its own, make @first and @last include that range. */
+static bool mmpath_name_extend(struct mmpath_ctx *ctx, u64 page, u64 *first, u64 *last)
 {
-	return mtree_load(&ctx->named, page) == xa_mk_value(ctx->id);
+	MA_STATE(mas, &ctx->named, page, page);
+	void *entry;
+
+	mas_lock(&mas);
+	entry = mas_walk(&mas);
+	mas_unlock(&mas);
+	if (entry != xa_mk_value(ctx->id))
+		return false;
+	*first = min_t(u64, *first, mas.index);
+	*last = max_t(u64, *last, mas.last);
+	return true;
 }
 
-/* Only a range apart from all others makes the tree larger. */
-static bool mmpath_name_room(struct mmpath_ctx *ctx, u64 first, u64 last)
+static bool mmpath_name_covers(struct mmpath_ctx *ctx, u64 first, u64 last)
 {
-	if ((first && mmpath_is_own(ctx, first - 1)) || mmpath_is_own(ctx, last + 1))
-		return true;
-	return ctx->islands++ < MMPATH_MAX_ISLANDS;
+	u64 end = first;
+
+	return mmpath_name_extend(ctx, first, &first, &end) && end >= last;
 }
 
+/* Is any page of the range in a range of its own? */
+static bool mmpath_name_overlaps(struct mmpath_ctx *ctx, u64 first, u64 last)
+{
+	unsigned long at = first;
+	void *entry;
+
+	mt_for_each(&ctx->named, entry, at, last)
+		if (entry == xa_mk_value(ctx->id))
+			return true;
+	return false;
+}
+
+/* The tree does not merge ranges. Only one apart from all others makes it larger. */
 static void __mmpath_name_own(struct mmpath_ctx *ctx, u64 first, u64 last)
 {
+	bool apart;
+
 	lockdep_assert_held(&ctx->name_lock);
-	if (!ctx->heir || (first == last && mmpath_is_own(ctx, first)))
+	if (!ctx->heir || mmpath_name_covers(ctx, first, last))
 		return;
 	ctx->spot.nr = 0;
-	if (!mmpath_name_room(ctx, first, last) ||
+	apart = !mmpath_name_overlaps(ctx, first, last);
+	if (first && mmpath_name_extend(ctx, first - 1, &first, &last))
+		apart = false;
+	if (mmpath_name_extend(ctx, last + 1, &first, &last))
+		apart = false;
+	if ((apart && ctx->islands++ >= MMPATH_MAX_ISLANDS) ||
 	    mtree_store_range(&ctx->named, first, last, xa_mk_value(ctx->id), MMPATH_GFP_NOWAIT))
 		mmpath_disinherit(ctx);
 }

@@ -54,10 +54,17 @@ static bool write_half(char *p)
 	return true;
 }
 
+/* The end of it is new, the rest is what it was. */
+static bool grow(char *p)
+{
+	return mremap(p, BYTES, BYTES - PAGE, 0) == p && mremap(p, BYTES - PAGE, BYTES, 0) == p;
+}
+
 static const struct family families[] = {
 	{ "private memory", MAP_PRIVATE, just_read, 0 },
 	{ "shared memory", MAP_SHARED, just_read, 0 },
 	{ "private memory, half of it written", MAP_PRIVATE, write_half, 2 },
+	{ "shared memory that grows where it is", MAP_SHARED, grow, 0 },
 };
 
 static void read_all(__volatile__ char *p)
