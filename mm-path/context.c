@@ -646,6 +646,7 @@ static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom,
 {
 	int ret, new = mmpath_lock_to_attach(mm);
 	struct mmpath_ctx *ctx;
+	bool joins = false;
 
 	if (new < 0) {
 		mmpath_sync_again();
@@ -661,13 +662,14 @@ static int __mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom,
 		ctx = mmpath_attach(mm, NULL);
 	} else {
 		ctx = rcu_dereference_protected(mm->mmpath, lockdep_is_held(&mmpath_mutex));
-		/* @dom has not counted what it did before in this epoch */
-		if (!mmpath_ctx_in(ctx, dom))
-			mmpath_domain_saw_others(dom);
+		joins = !mmpath_ctx_in(ctx, dom);
 	}
 	ret = PTR_ERR_OR_ZERO(ctx);
 	if (!ret)
 		ret = mmpath_add_domain(ctx, dom);
+	/* @dom has not counted what it did before in this epoch */
+	if (!ret && joins)
+		mmpath_domain_saw_others(dom);
 	if (ret)
 		mmpath_attach_failed(dom);
 	else if (new)
@@ -731,20 +733,26 @@ static void mmpath_leave(struct mmpath_ctx *ctx, struct mmpath_domain *dom,
 }
 
 /**
- * mmpath_untrack() - take a program out of a domain
- * @ctx: the context of the program
+ * mmpath_untrack() - take programs out of a domain
  * @dom: the domain
+ * @ctx: the contexts of the programs, each with a reference, which is dropped
+ * @nr: how many
  *
- * With its last domain the context goes. Context: may sleep; takes mmpath_track_mutex and
- * mmpath_mutex.
+ * With its last domain a context goes; all of them wait for one grace period. Context: may sleep;
+ * takes mmpath_track_mutex and mmpath_mutex.
  */
-void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom)
+void mmpath_untrack(struct mmpath_domain *dom, struct mmpath_ctx **ctx, unsigned int nr)
 {
 	LIST_HEAD(list);
 
+	if (!nr)
+		return;
 	mutex_lock(&mmpath_track_mutex);
 	mutex_lock(&mmpath_mutex);
-	mmpath_leave(ctx, dom, &list);
+	while (nr--) {
+		mmpath_leave(ctx[nr], dom, &list);
+		mmpath_ctx_put(ctx[nr]);
+	}
 	mutex_unlock(&mmpath_mutex);
 	mmpath_detach_list(&list);
 	mutex_unlock(&mmpath_track_mutex);
@@ -906,7 +914,8 @@ void __mmpath_exec_creds(struct mm_struct *mm)
 	if (!ctx)
 		return;
 	while (!mmpath_ctx_gone(ctx) && (dom = mmpath_get_restricted(ctx))) {
-		mmpath_untrack(ctx, dom);
+		kref_get(&ctx->ref);
+		mmpath_untrack(dom, &ctx, 1);
 		mmpath_domain_put(dom);
 	}
 	mmpath_ctx_put(ctx);

@@ -55,6 +55,7 @@
 #include <linux/kfifo.h>
 #include <linux/kref.h>
 #include <linux/maple_tree.h>
+#include <linux/seqlock.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
 #include <linux/wait.h>
@@ -213,7 +214,9 @@ struct mmpath_recorder {
  * @recorder: recording of accesses, NULL until it is asked for
  * @footprint: the most that @lru has held, pages
  * @reach: the most that a member's driver has filtered out, pages
- * @stat: statistics of contexts that have left
+ * @moved: of @members, @stat, @cost_ns and @own_ns: readers see a context here or there
+ * @stat: statistics of contexts that have left, without what those that are in had when they joined:
+ *	less than 0 until they leave
  * @cost_ns: what tracking has cost these contexts
  * @own_ns: CPU time of their programs without that cost
  */
@@ -238,6 +241,7 @@ struct mmpath_domain {
 	struct mmpath_recorder *recorder;
 	u64 footprint;
 	unsigned long reach;
+	seqcount_mutex_t moved;
 	unsigned long stat[NR_MMPATH_STATS];
 	u64 cost_ns, own_ns;
 };
@@ -321,7 +325,7 @@ void mmpath_refuse_ctx(struct mmpath_ctx *ctx);
 void *mmpath_model_alloc(struct mem_cgroup *memcg, size_t bytes, gfp_t gfp);
 void mmpath_model_free(struct mmpath_mem *mem, void *p, size_t bytes);
 int mmpath_track(struct mm_struct *mm, struct mmpath_domain *dom);
-void mmpath_untrack(struct mmpath_ctx *ctx, struct mmpath_domain *dom);
+void mmpath_untrack(struct mmpath_domain *dom, struct mmpath_ctx **ctx, unsigned int nr);
 void mmpath_untrack_all(struct mmpath_domain *dom);
 struct mmpath_ctx *mmpath_ctx_get(struct mm_struct *mm);
 struct mmpath_ctx *mmpath_ctx_next(struct xarray *in, unsigned long *id, xa_mark_t mark);

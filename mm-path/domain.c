@@ -42,6 +42,7 @@ struct mmpath_domain *mmpath_domain_create(struct mem_cgroup *memcg)
 		return NULL;
 	kref_init(&dom->ref);
 	mutex_init(&dom->lock);
+	seqcount_mutex_init(&dom->moved, &dom->lock);
 	INIT_LIST_HEAD(&dom->policies);
 	dom->mem = mmpath_domain_mem;
 	dom->gfp = MMPATH_GFP;
@@ -446,6 +447,37 @@ static void __mmpath_domain_forget(struct mmpath_domain *dom, const struct mmpat
 	mmpath_domain_policies_forget(dom, ctx, first, nr);
 }
 
+/*
+ * What a context has counted is the domain's, from when it joins until it leaves: as long as it is
+ * in, the sum of both is.
+ */
+static void domain_joined(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
+{
+	int i;
+
+	write_seqcount_begin(&dom->moved);
+	/* the entry is there already */
+	xa_store(&dom->members, ctx->id, (void *)ctx, 0);
+	dom->cost_ns -= ctx->d.cost_ns;
+	dom->own_ns -= ctx->d.own_ns;
+	for (i = 0; i < NR_MMPATH_STATS; i++)
+		dom->stat[i] -= atomic_long_read(&ctx->d.stat[i]);
+	write_seqcount_end(&dom->moved);
+}
+
+static void domain_left(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
+{
+	int i;
+
+	write_seqcount_begin(&dom->moved);
+	xa_erase(&dom->members, ctx->id);
+	dom->cost_ns += ctx->d.cost_ns;
+	dom->own_ns += ctx->d.own_ns;
+	for (i = 0; i < NR_MMPATH_STATS; i++)
+		dom->stat[i] += atomic_long_read(&ctx->d.stat[i]);
+	write_seqcount_end(&dom->moved);
+}
+
 /**
  * mmpath_domain_join() - add a member
  * @dom: the domain
@@ -460,9 +492,10 @@ int mmpath_domain_join(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	int ret;
 
 	mutex_lock(&dom->lock);
-	ret = xa_insert(&dom->members, ctx->id, ctx, MMPATH_GFP_ATTACH);
+	ret = xa_insert(&dom->members, ctx->id, NULL, MMPATH_GFP_ATTACH);
 	if (ret)
 		goto unlock;
+	domain_joined(dom, ctx);
 	mmpath_names_join(dom, ctx);
 	if (!dom->nr_members++)
 		mmpath_stack_reset(&dom->lru, 0);
@@ -587,7 +620,6 @@ void mmpath_domain_close_epoch(struct mmpath_domain *dom)
 void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 {
 	struct mmpath_counted counted;
-	int i;
 
 	mutex_lock(&dom->lock);
 	mmpath_domain_note(dom, ctx);
@@ -600,12 +632,8 @@ void mmpath_domain_leave(struct mmpath_domain *dom, struct mmpath_ctx *ctx)
 	}
 	mmpath_names_leave(dom, ctx);
 	__mmpath_domain_forget(dom, ctx, 0, MMPATH_VPN_MASK + 1);
-	xa_erase(&dom->members, ctx->id);
+	domain_left(dom, ctx);
 	dom->nr_members--;
-	dom->cost_ns += ctx->d.cost_ns;
-	dom->own_ns += ctx->d.own_ns;
-	for (i = 0; i < NR_MMPATH_STATS; i++)
-		dom->stat[i] += atomic_long_read(&ctx->d.stat[i]);
 	/* pairs with mmpath_domain_is_left(): after the last event */
 	smp_store_release(&dom->left, !dom->nr_members);
 	mutex_unlock(&dom->lock);

@@ -1089,7 +1089,7 @@ static void kt_dead_domain(struct kunit *test)
 static void kt_cannot_join(struct kunit *test)
 {
 	struct mm_struct *mm = mm_alloc(), *child = mm_alloc(), *other = mm_alloc();
-	struct mmpath_domain *dom = mmpath_domain_create(NULL);
+	struct mmpath_domain *dom = mmpath_domain_create(NULL), *more[MMPATH_MAX_DOMAINS];
 	u32 id;
 
 	KUNIT_ASSERT_TRUE(test, mm && child && other && dom);
@@ -1112,8 +1112,21 @@ static void kt_cannot_join(struct kunit *test)
 	__mmpath_inherit(child, mm);
 	KUNIT_EXPECT_EQ(test, mmpath_track(other, dom), 0);
 	KUNIT_EXPECT_EQ(test, dom->nr_members, 3);
+	/* one that refuses a program has still seen all that its own ones do */
+	for (id = 0; id < MMPATH_MAX_DOMAINS; id++) {
+		more[id] = mmpath_domain_create(NULL);
+		KUNIT_ASSERT_NOT_NULL(test, more[id]);
+		KUNIT_EXPECT_EQ(test, mmpath_track(mm, more[id]),
+				id + 1 < MMPATH_MAX_DOMAINS ? 0 : -ENOSPC);
+		KUNIT_EXPECT_EQ(test, more[id]->seen.as == MMPATH_SEEN_OTHERS,
+				id + 1 < MMPATH_MAX_DOMAINS);
+	}
 	mmpath_untrack_all(dom);
 	KUNIT_EXPECT_EQ(test, dom->nr_members, 0);
+	while (id--) {
+		mmpath_untrack_all(more[id]);
+		mmpath_domain_destroy(more[id]);
+	}
 	kt_tracking(false);
 	mmpath_domain_destroy(dom);
 	mmput(other);
@@ -1410,6 +1423,28 @@ static void kt_asked(struct kunit *test)
 	kt_ctx_end(test, ctx, dom);
 }
 
+/* What a program has done before it joined a domain, and since it left, is not the domain's. */
+static void kt_joins_late(struct kunit *test)
+{
+	struct mmpath_domain *dom, *other = mmpath_domain_create(NULL);
+	struct mmpath_ctx *ctx = kt_ctx(test, &dom);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	for (i = 1; i <= 3; i++) {
+		atomic_long_add(1000, &ctx->d.stat[MMPATH_RECORDS]);
+		ctx->d.cost_ns += 1000;
+		KUNIT_ASSERT_EQ(test, mmpath_add_domain(ctx, other), 0);
+		atomic_long_add(1, &ctx->d.stat[MMPATH_RECORDS]);
+		ctx->d.cost_ns += 2;
+		mmpath_del_domain(ctx, other);
+		KUNIT_EXPECT_EQ(test, other->stat[MMPATH_RECORDS], i);
+		KUNIT_EXPECT_EQ(test, other->cost_ns, 2 * i);
+	}
+	kt_ctx_end(test, ctx, dom);
+	mmpath_domain_destroy(other);
+}
+
 static struct mmpath_ctx *kt_parent(struct kunit *test, struct mmpath_domain **dom)
 {
 	struct mmpath_ctx *ctx = kt_ctx(test, dom);
@@ -1561,12 +1596,23 @@ static void kt_children_go(struct kunit *test)
 	mmpath_domain_destroy(dom);
 }
 
+static unsigned int kt_ranges(struct mmpath_ctx *ctx)
+{
+	unsigned long at = 0;
+	unsigned int nr = 0;
+	void *entry;
+
+	mt_for_each(&ctx->named, entry, at, ULONG_MAX)
+		nr++;
+	return nr;
+}
+
 /* What a child has for itself is remembered up to a bound, and how many generations are. */
 static void kt_many_own(struct kunit *test)
 {
 	struct mmpath_domain *dom;
 	struct mmpath_ctx *ctx[MMPATH_GENERATIONS + 2] = { kt_parent(test, &dom) };
-	unsigned long i;
+	unsigned long i, k;
 
 	for (i = 1; i < ARRAY_SIZE(ctx); i++)
 		ctx[i] = kt_child(test, ctx[i - 1]);
@@ -1577,9 +1623,20 @@ static void kt_many_own(struct kunit *test)
 	for (i = 0; i < 2 * MMPATH_MAX_ISLANDS; i++)
 		mmpath_name_own(ctx[1], i, 1);
 	KUNIT_EXPECT_EQ(test, ctx[1]->islands, 1);
+	KUNIT_EXPECT_EQ(test, kt_ranges(ctx[1]), 1);
+	/* and so is what is mapped at one place again and again */
+	for (k = 0; k < 2 * MMPATH_MAX_ISLANDS; k++)
+		mmpath_name_own(ctx[2], 1000 - k % 3, 10);
+	KUNIT_EXPECT_EQ(test, ctx[2]->islands, 1);
+	KUNIT_EXPECT_EQ(test, kt_ranges(ctx[2]), 1);
+	KUNIT_EXPECT_EQ(test, mmpath_name_of(ctx[2], 997), ctx[0]->id);
+	KUNIT_EXPECT_EQ(test, mmpath_name_of(ctx[2], 1009), ctx[2]->id);
 	for (; i < 4 * MMPATH_MAX_ISLANDS - 2; i += 2)
 		mmpath_name_own(ctx[1], i + 1, 1);
 	KUNIT_EXPECT_EQ(test, ctx[1]->islands, MMPATH_MAX_ISLANDS);
+	/* one that fills the gap between two needs no room */
+	mmpath_name_own(ctx[1], i - 2, 1);
+	KUNIT_EXPECT_EQ(test, kt_ranges(ctx[1]), MMPATH_MAX_ISLANDS - 1);
 	KUNIT_EXPECT_EQ(test, mmpath_name_of(ctx[1], i), ctx[0]->id);
 	KUNIT_EXPECT_EQ(test, mmpath_name_of(ctx[1], i - 1), ctx[1]->id);
 	mmpath_name_own(ctx[1], i + 1, 1);
@@ -1645,6 +1702,7 @@ static struct kunit_case kt_core_cases[] = {
 	KUNIT_CASE(kt_skips_numa),
 	KUNIT_CASE(kt_sleeps),
 	KUNIT_CASE(kt_asked),
+	KUNIT_CASE(kt_joins_late),
 	KUNIT_CASE(kt_shared_once),
 	KUNIT_CASE(kt_charged),
 	KUNIT_CASE(kt_parent_goes),

@@ -200,14 +200,25 @@ static void mmpath_memcg_sync_in(struct mmpath_memcg *pm)
 	rcu_read_unlock();
 }
 
+#define MMPATH_LEAVE	64U	/* programs that wait for one grace period together */
+
 static void mmpath_memcg_sync_out(struct mmpath_memcg *pm)
 {
-	struct mmpath_ctx *ctx;
+	struct mmpath_ctx *ctx, *leaves[MMPATH_LEAVE];
+	unsigned int nr = 0;
 	unsigned long id;
 
-	mmpath_for_each_member(ctx, id, pm->dom)
-		if (!mmpath_memcg_keeps(pm->css, ctx->d.mm))
-			mmpath_untrack(ctx, pm->dom);
+	mmpath_for_each_member(ctx, id, pm->dom) {
+		if (mmpath_memcg_keeps(pm->css, ctx->d.mm))
+			continue;
+		kref_get(&ctx->ref);
+		leaves[nr++] = ctx;
+		if (nr == MMPATH_LEAVE) {
+			mmpath_untrack(pm->dom, leaves, nr);
+			nr = 0;
+		}
+	}
+	mmpath_untrack(pm->dom, leaves, nr);
 }
 
 /* Drop cgroups that were removed, or that have lost the memory controller and its files. */
@@ -315,24 +326,50 @@ static int mmpath_track_write(struct cgroup_subsys_state *css, struct cftype *cf
 	return ret;
 }
 
-/*
- * Print the domain of a cgroup. That may wait for the mmap_lock of a program, for any time. A
- * removal of the file holds cgroup_mutex. Without active protection it does not wait for the
- * reader.
- */
-static int mmpath_memcg_show(struct seq_file *m,
-			     int (*show)(struct seq_file *m, struct mmpath_domain *dom))
+/* Print the domain of a cgroup. */
+static int mmpath_memcg_print(struct seq_file *m, struct cgroup_subsys_state *css,
+			      int (*show)(struct seq_file *m, struct mmpath_domain *dom))
 {
-	struct mmpath_domain *dom = mmpath_memcg_get_domain(seq_css(m));
-	struct kernfs_open_file *of = m->private;
+	struct mmpath_domain *dom = mmpath_memcg_get_domain(css);
 	int ret;
 
 	if (!dom)
 		return -ENODATA;
-	kernfs_break_active_protection(of->kn);
 	ret = show(m, dom);
-	kernfs_unbreak_active_protection(of->kn);
 	mmpath_domain_put(dom);
+	return ret;
+}
+
+/*
+ * A reader may wait for the mmap_lock of a program, for any time, and for mmpath_memcg_mutex while
+ * many programs leave a cgroup. A removal of the file holds cgroup_mutex. Without active protection
+ * it does not wait for the reader. What the reader uses of the cgroup it must hold.
+ */
+static struct cgroup_subsys_state *mmpath_memcg_begin_show(struct seq_file *m)
+{
+	struct kernfs_open_file *of = m->private;
+	struct cgroup_subsys_state *css = seq_css(m);
+
+	css_get(css);
+	kernfs_break_active_protection(of->kn);
+	return css;
+}
+
+static void mmpath_memcg_end_show(struct seq_file *m, struct cgroup_subsys_state *css)
+{
+	struct kernfs_open_file *of = m->private;
+
+	kernfs_unbreak_active_protection(of->kn);
+	css_put(css);
+}
+
+static int mmpath_memcg_show(struct seq_file *m,
+			     int (*show)(struct seq_file *m, struct mmpath_domain *dom))
+{
+	struct cgroup_subsys_state *css = mmpath_memcg_begin_show(m);
+	int ret = mmpath_memcg_print(m, css, show);
+
+	mmpath_memcg_end_show(m, css);
 	return ret;
 }
 
@@ -372,16 +409,15 @@ static void mmpath_stat_of(struct mmpath_memcg *pm, void *m)
 
 static int mmpath_stat_show(struct seq_file *m, void *v)
 {
-	struct cgroup_subsys_state *css = seq_css(m);
+	struct cgroup_subsys_state *css = mmpath_memcg_begin_show(m);
 	int ret, prefetch;
 
-	css_get(css);
-	ret = mmpath_memcg_show(m, mmpath_show_stat) ?:
+	ret = mmpath_memcg_print(m, css, mmpath_show_stat) ?:
 		mmpath_memcg_call(css, mmpath_stat_of, m);
 	mutex_lock(&mmpath_memcg_mutex);
 	prefetch = mmpath_show_prefetch(m, mem_cgroup_from_css(css));
 	mutex_unlock(&mmpath_memcg_mutex);
-	css_put(css);
+	mmpath_memcg_end_show(m, css);
 	return ret == -ENODATA ? prefetch : ret;
 }
 

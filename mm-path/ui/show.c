@@ -302,6 +302,8 @@ static int mmpath_show_ctx_regions(struct seq_file *m, struct mmpath_domain *dom
 	mmpath_for_each_region(&ctx->regions, i, region) {
 		mmpath_show_region(m, dom, ctx, region);
 		cond_resched();
+		if (seq_has_overflowed(m))
+			break;
 	}
 	mutex_unlock(&ctx->lock);
 	mmap_read_unlock(mm);
@@ -344,19 +346,26 @@ static void mmpath_show_region_points(struct seq_file *m, struct mmpath_ctx *ctx
 {
 	const struct mmpath_models *models = region->models;
 	pid_t pid = mmpath_pid_for_reader(ctx);
-	u64 end, step, pages;
+	struct mmpath_mrc_walk lru, mru;
+	u64 end, step, pages, by_lru, by_mru;
+	u32 group;
 
 	if (!models) {
 		seq_printf(m, "%d %u 0 0 0\n", pid, region->id);
 		return;
 	}
 	end = mmpath_curve_end(&models->lru_mrc, mmpath_region_footprint(region));
-	step = roundup(end / MMPATH_REGION_POINTS, models->lru_mrc.group_pages) ?:
-		models->lru_mrc.group_pages;
-	for (pages = 0; pages < end + step; pages += step)
-		seq_printf(m, "%d %u %llu %llu %llu\n", pid, region->id, pages,
-			   mmpath_mrc_misses(&models->lru_mrc, MMPATH_MRC_TOTAL, pages),
-			   mmpath_mrc_misses(&models->mru_mrc, MMPATH_MRC_TOTAL, pages));
+	group = models->lru_mrc.group_pages;
+	step = roundup(end / MMPATH_REGION_POINTS, group) ?: group;
+	mmpath_mrc_walk(&lru, &models->lru_mrc, MMPATH_MRC_TOTAL);
+	mmpath_mrc_walk(&mru, &models->mru_mrc, MMPATH_MRC_TOTAL);
+	for (pages = 0; pages < end + step; pages += group) {
+		by_lru = mmpath_mrc_step(&lru);
+		by_mru = mmpath_mrc_step(&mru);
+		if (pages % step == 0)
+			seq_printf(m, "%d %u %llu %llu %llu\n", pid, region->id, pages, by_lru,
+				   by_mru);
+	}
 }
 
 /**
@@ -385,10 +394,65 @@ int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
 		mmpath_for_each_region(&ctx->regions, i, region) {
 			mmpath_show_region_points(m, ctx, region);
 			cond_resched();
+			/* all is printed again, to a larger buffer */
+			if (seq_has_overflowed(m))
+				break;
 		}
 		mutex_unlock(&ctx->lock);
 	}
 	return 0;
+}
+
+/* What is summed up over the members of a domain, and those that have left where it lasts */
+struct mmpath_sums {
+	unsigned long contexts, settling, rate, bytes;
+	unsigned long stat[NR_MMPATH_STATS];
+	u64 cost_ns, own_ns, now_cost_ns, now_own_ns;
+	unsigned int shift;
+};
+
+static void mmpath_sum(struct mmpath_sums *sum, struct mmpath_domain *dom)
+{
+	struct mmpath_ctx *ctx;
+	unsigned long id;
+	unsigned int i;
+
+	*sum = (struct mmpath_sums){
+		.cost_ns = READ_ONCE(dom->cost_ns), .own_ns = READ_ONCE(dom->own_ns),
+	};
+	for (i = 0; i < NR_MMPATH_STATS; i++)
+		sum->stat[i] = READ_ONCE(dom->stat[i]);
+	mmpath_for_each_member(ctx, id, dom) {
+		sum->contexts++;
+		sum->settling += READ_ONCE(ctx->epochs) < MMPATH_SETTLING_EPOCHS;
+		for (i = 0; i < NR_MMPATH_STATS; i++)
+			sum->stat[i] += atomic_long_read(&ctx->d.stat[i]);
+		sum->rate += READ_ONCE(ctx->records_per_sec);
+		sum->bytes += READ_ONCE(ctx->mem.bytes);
+		sum->cost_ns += READ_ONCE(ctx->d.cost_ns);
+		sum->own_ns += READ_ONCE(ctx->d.own_ns);
+		sum->now_cost_ns += READ_ONCE(ctx->epoch_cost_ns);
+		sum->now_own_ns += READ_ONCE(ctx->epoch_own_ns);
+		sum->shift = max(sum->shift, READ_ONCE(ctx->d.shift));
+	}
+}
+
+#define MMPATH_SUM_TRIES	4U
+
+/* A member that leaves meanwhile must not count twice, or not at all. */
+static void mmpath_sum_up(struct mmpath_sums *sum, struct mmpath_domain *dom)
+{
+	unsigned int tries, seq;
+
+	for (tries = 0; tries < MMPATH_SUM_TRIES; tries++) {
+		seq = read_seqcount_begin(&dom->moved);
+		mmpath_sum(sum, dom);
+		if (!read_seqcount_retry(&dom->moved, seq))
+			return;
+	}
+	mutex_lock(&dom->lock);
+	mmpath_sum(sum, dom);
+	mutex_unlock(&dom->lock);
 }
 
 /**
@@ -401,41 +465,25 @@ int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
  */
 int mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 {
-	unsigned long sum[NR_MMPATH_STATS] = { }, rate = 0, bytes = 0, contexts = 0;
-	unsigned long settling = 0;
 	const struct mmpath_driver *drv = mmpath_driver();
-	u64 cost_ns = READ_ONCE(dom->cost_ns), own_ns = READ_ONCE(dom->own_ns);
-	u64 now_cost_ns = 0, now_own_ns = 0;
-	unsigned int i, shift = 0;
-	struct mmpath_ctx *ctx;
-	unsigned long id;
+	struct mmpath_sums sum;
+	unsigned int i;
 
 	if (mmpath_update_for(m, dom))
 		return -EINTR;
-	mmpath_for_each_member(ctx, id, dom) {
-		contexts++;
-		settling += READ_ONCE(ctx->epochs) < MMPATH_SETTLING_EPOCHS;
-		for (i = 0; i < NR_MMPATH_STATS; i++)
-			sum[i] += atomic_long_read(&ctx->d.stat[i]);
-		rate += READ_ONCE(ctx->records_per_sec);
-		bytes += READ_ONCE(ctx->mem.bytes);
-		cost_ns += READ_ONCE(ctx->d.cost_ns);
-		own_ns += READ_ONCE(ctx->d.own_ns);
-		now_cost_ns += READ_ONCE(ctx->epoch_cost_ns);
-		now_own_ns += READ_ONCE(ctx->epoch_own_ns);
-		shift = max(shift, READ_ONCE(ctx->d.shift));
-	}
-	seq_printf(m, "contexts %lu\n", contexts);
-	seq_printf(m, "settling %lu\n", settling);
+	mmpath_sum_up(&sum, dom);
+	seq_printf(m, "contexts %lu\n", sum.contexts);
+	seq_printf(m, "settling %lu\n", sum.settling);
 	for (i = 0; i < NR_MMPATH_STATS; i++)
-		seq_printf(m, "%s %lu\n", mmpath_stat_names[i],
-			   sum[i] + READ_ONCE(dom->stat[i]));
-	seq_printf(m, "overhead_permille %u\n", mmpath_permille(cost_ns, own_ns));
-	seq_printf(m, "overhead_now_permille %u\n", mmpath_permille(now_cost_ns, now_own_ns));
-	seq_printf(m, "records_per_sec %lu\n", rate);
-	seq_printf(m, "sample_shift %u\n", shift);
-	seq_printf(m, "coverage_permille %u\n", contexts ? 1000 >> min(shift, 31U) : 0);
-	seq_printf(m, "model_bytes %lu\n", bytes + READ_ONCE(dom->mem.bytes));
+		seq_printf(m, "%s %lu\n", mmpath_stat_names[i], sum.stat[i]);
+	seq_printf(m, "overhead_permille %u\n", mmpath_permille(sum.cost_ns, sum.own_ns));
+	seq_printf(m, "overhead_now_permille %u\n",
+		   mmpath_permille(sum.now_cost_ns, sum.now_own_ns));
+	seq_printf(m, "records_per_sec %lu\n", sum.rate);
+	seq_printf(m, "sample_shift %u\n", sum.shift);
+	seq_printf(m, "coverage_permille %u\n",
+		   sum.contexts ? 1000 >> min(sum.shift, 31U) : 0);
+	seq_printf(m, "model_bytes %lu\n", sum.bytes + READ_ONCE(dom->mem.bytes));
 	seq_printf(m, "driver %s\n", drv ? drv->name : "none");
 	mmpath_show_replace(m, dom);
 	return 0;
