@@ -79,6 +79,7 @@ void mmpath_find_hot(struct mmpath_ctx *ctx, const u64 *page, unsigned int nr, b
 
 /* walk.c */
 pte_t mmpath_pte_lockless(struct vm_area_struct *vma, unsigned long address);
+bool mmpath_is_shmem(const struct vm_area_struct *vma);
 bool mmpath_swap_entry(struct vm_area_struct *vma, unsigned long address, swp_entry_t *entry);
 
 /* drain.c */

@@ -29,6 +29,20 @@ pte_t mmpath_pte_lockless(struct vm_area_struct *vma, unsigned long address)
 	return pte;
 }
 
+/**
+ * mmpath_is_shmem() - tell whether a VMA maps shmem
+ * @vma: the VMA, which is locked against changes
+ *
+ * That is asked of the file: memory of System V has operations of its own, which vma_is_shmem()
+ * does not know, and they call those of shmem.
+ *
+ * Context: any.
+ */
+bool mmpath_is_shmem(const struct vm_area_struct *vma)
+{
+	return vma->vm_file && shmem_mapping(vma->vm_file->f_mapping);
+}
+
 /* Look for a swap entry in a file of shmem. Those of large folios are left to the kernel. */
 static bool mmpath_shmem_entry(struct address_space *mapping, pgoff_t index, swp_entry_t *entry)
 {
@@ -62,7 +76,7 @@ bool mmpath_swap_entry(struct vm_area_struct *vma, unsigned long address, swp_en
 {
 	pte_t pte = mmpath_pte_lockless(vma, address);
 
-	if (pte_none(pte) && vma_is_shmem(vma))
+	if (pte_none(pte) && mmpath_is_shmem(vma))
 		return mmpath_shmem_entry(vma->vm_file->f_mapping,
 					  linear_page_index(vma, address), entry);
 	if (!is_swap_pte(pte))

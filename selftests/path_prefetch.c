@@ -16,13 +16,14 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "path_util.h"
 
 #define NOBODY		65534
-#define NR_CASES	44
+#define NR_CASES	45
 #define NR_WORTH	15
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
@@ -35,7 +36,7 @@
 #define STRIDE		64	/* further than the kernel reads around */
 
 enum order { LOOP, STRIDES, CHASE, RANDOM };
-enum memory { ANONYMOUS, SHARED, MEMFD, PRIVATE_MEMFD, FILE_ON_DISK, PRIVATE_FILE };
+enum memory { ANONYMOUS, SHARED, SYSTEM_V, MEMFD, PRIVATE_MEMFD, FILE_ON_DISK, PRIVATE_FILE };
 
 struct job {
 	enum order order;
@@ -91,6 +92,16 @@ static unsigned int *order_of(enum order order, size_t pages)
 	return of;
 }
 
+/* A segment that ends with the program. */
+static char *segment_of(size_t bytes)
+{
+	int id = shmget(IPC_PRIVATE, bytes, 0600);
+	char *p = shmat(id, NULL, 0);
+
+	shmctl(id, IPC_RMID, NULL);
+	return p;
+}
+
 static char *memory_of(enum memory memory, size_t bytes)
 {
 	int fd = -1, flags = memory == PRIVATE_MEMFD ? MAP_PRIVATE : MAP_SHARED;
@@ -98,6 +109,8 @@ static char *memory_of(enum memory memory, size_t bytes)
 
 	if (memory == ANONYMOUS)
 		return path_map(bytes, false);
+	if (memory == SYSTEM_V)
+		return segment_of(bytes);
 	if (memory == SHARED)
 		flags |= MAP_ANONYMOUS;
 	else
@@ -406,6 +419,11 @@ static void test_shared(void)
 	ksft_test_result(o.right && path_lt(o.major * 4, o.major + o.hit) &&
 			 path_gt(o.hit, o.prefetched * 3 / 4),
 			 "a private mapping of a memfd\n");
+	job.memory = SYSTEM_V;
+	o = outcome_of_job("auto", job);
+	ksft_test_result(o.right && path_lt(o.major * 4, o.major + o.hit) &&
+			 path_gt(o.hit, o.prefetched * 3 / 4),
+			 "a segment of System V\n");
 }
 
 /* Is at most one touch in @part missed, and little read for nothing? */

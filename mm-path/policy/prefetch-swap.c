@@ -151,9 +151,9 @@ bool mmpath_swapped(void *vma, u64 page)
 /* Pages of the program's in swap that MM_SWAPENTS does not count, because a file has them */
 unsigned long mmpath_shmem_in_swap(struct vm_area_struct *vma)
 {
-	if (!vma_is_shmem(vma))
+	if (!mmpath_is_shmem(vma))
 		return 0;
-	return min(READ_ONCE(SHMEM_I(file_inode(vma->vm_file))->swapped), vma_pages(vma));
+	return min(READ_ONCE(SHMEM_I(vma->vm_file->f_mapping->host)->swapped), vma_pages(vma));
 }
 
 /* Do the swap devices need a wait? Where they need none, nothing is prefetched. */
@@ -179,8 +179,8 @@ const char *mmpath_devices_wait(void)
 static void mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
 				 const u64 *page, struct mmpath_reads *reads)
 {
-	gfp_t gfp = vma_is_shmem(vma) ? mapping_gfp_mask(vma->vm_file->f_mapping) :
-					GFP_HIGHUSER_MOVABLE;
+	gfp_t gfp = mmpath_is_shmem(vma) ? mapping_gfp_mask(vma->vm_file->f_mapping) :
+					   GFP_HIGHUSER_MOVABLE;
 	unsigned long address = page[0] << PAGE_SHIFT;
 	struct swap_iocb *splug = NULL;
 	struct mempolicy *mpol;
