@@ -18,12 +18,13 @@
 #include <sys/prctl.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "path_util.h"
 
 #define NOBODY		65534
-#define NR_CASES	45
+#define NR_CASES	47
 #define NR_WORTH	15
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
@@ -636,10 +637,127 @@ static bool has_pollution(void)
 	return good;
 }
 
+/* A program that has others read half of its pages */
+struct halves {
+	int fd;			/* of its memory; -1: it is anonymous */
+	int ask[2], answer[2];	/* pipes: where to read, and that this was done */
+};
+
+#define HALF	32U	/* pages; those in which others read are ahead of those that it touches */
+
+/* A program's pages, and where in these to read; NULL: it has gone through them, and waits. */
+struct half {
+	char *p;
+	size_t page;
+};
+
+static bool ask(const struct halves *h, char *p, size_t page)
+{
+	struct half half = { p, page };
+	char c;
+
+	return path_eq(write(h->ask[1], &half, sizeof(half)), sizeof(half)) &&
+	       path_eq(read(h->answer[0], &c, 1), 1);
+}
+
+/* Goes upwards a few times. In the end it touches its pages without order. */
+static int toucher(void *arg)
+{
+	const struct halves *h = arg;
+	size_t pages = pages_of_a_job(), i, page;
+	unsigned long seed = 4, wrong = 0;
+	char *p = h->fd < 0 ? path_map(pages * PAGE, false) :
+		  mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
+
+	if (p == MAP_FAILED)
+		return KSFT_FAIL;
+	for (i = 0; i < pages; i++)
+		*path_word(p, i) = i;
+	for (i = 0; i < 4 * pages; i++) {
+		page = i % pages;
+		if (page / HALF % 2 == 0)
+			wrong += *path_word(p, page) != page;
+		else if (page % HALF == 0 && !ask(h, p, page))
+			return KSFT_FAIL;
+	}
+	if (!ask(h, NULL, 0))
+		return KSFT_FAIL;
+	for (i = 0; i < 2 * pages; i++) {
+		page = path_rand(&seed) % pages;
+		wrong += *path_word(p, page) != page;
+	}
+	return wrong ? KSFT_FAIL : KSFT_PASS;
+}
+
+/* Reads what the program asks for, until it waits. */
+static bool read_halves(const struct halves *h, pid_t pid)
+{
+	struct iovec from = { .iov_len = PAGE }, to = { .iov_len = PAGE };
+	struct half half;
+	char data[PAGE];
+	bool good = true;
+	size_t i;
+
+	to.iov_base = data;
+	while (good) {
+		good = path_eq(read(h->ask[0], &half, sizeof(half)), sizeof(half));
+		if (!good || !half.p)
+			break;
+		for (i = half.page; i < half.page + HALF && good; i++) {
+			from.iov_base = half.p + i * PAGE;
+			good = path_eq(h->fd < 0 ? process_vm_readv(pid, &to, 1, &from, 1, 0) :
+				       pread(h->fd, data, PAGE, i * PAGE), PAGE);
+		}
+		good &= path_eq(write(h->answer[1], "", 1), 1);
+	}
+	return good;
+}
+
+/*
+ * Pages that others use do not wait any more. If they counted on, nearly each miss would be of a
+ * page that has left for them.
+ */
+static bool settles(int fd)
+{
+	struct halves h = { .fd = fd };
+	char *cg = path_cg(NULL, "prefetch");
+	long long ahead, ondemand, pollution;
+	bool good;
+	pid_t pid;
+
+	if (pipe(h.ask) || pipe(h.answer) || (fd >= 0 && ftruncate(fd, pages_of_a_job() * PAGE)))
+		ksft_exit_fail_perror("pipe");
+	path_cg_write(cg, "memory.max", memory_of_a_job());
+	path_cg_write(cg, FILE_NAME, "space");
+	pid = path_spawn(cg, toucher, &h);
+	close(h.ask[1]);
+	good = read_halves(&h, pid);
+	ahead = counter(cg, "prefetch_prefetched") - counter(cg, "prefetch_hit");
+	ondemand = counter(cg, "prefetch_ondemand");
+	pollution = counter(cg, "prefetch_pollution");
+	good &= path_eq(write(h.answer[1], "", 1), 1) &&
+		path_eq(path_wait(pid, 120), KSFT_PASS);
+	ondemand = counter(cg, "prefetch_ondemand") - ondemand;
+	pollution = counter(cg, "prefetch_pollution") - pollution;
+	ksft_print_msg("others read %lld pages; then %lld are missed, of these for them %lld\n",
+		       ahead, ondemand, pollution);
+	close(h.ask[0]);
+	close(h.answer[0]);
+	close(h.answer[1]);
+	path_cg_remove(cg);
+	return good && path_gt(ahead, pages_of_a_job() / 4) &&
+	       path_gt(ondemand, pages_of_a_job() / 4) && path_lt(pollution * 4, ondemand);
+}
+
 static void test_pollution(void)
 {
+	int fd = memfd_create("path_prefetch", 0);
+
 	ksft_test_result(has_pollution(),
 			 "what left in place of pages that are read ahead is counted\n");
+	ksft_test_result(settles(fd), "not when they were used by read()\n");
+	ksft_test_result(settles(-1), "nor when another program has used them\n");
+	close(fd);
 }
 
 static void test_child(void)

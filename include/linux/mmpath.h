@@ -55,17 +55,17 @@ static inline struct folio *mmpath_swapin(swp_entry_t entry, gfp_t gfp, struct m
 
 /*
  * Note the use of a page that is in the swap cache: the first one if it was @ahead, that is read
- * ahead; else perhaps that of a fault that has waited for the page. @vma is NULL for shmem. The
- * page may not have been read yet. May sleep.
+ * ahead; else perhaps that of a fault that has waited for the page. @vma is NULL for shmem, and may
+ * be of any mm. The page may not have been read yet. May sleep.
  */
 static inline void mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address,
 				   struct folio *folio, bool ahead)
 {
-	if (!mmpath_prefetching() || !vma)
+	if (!mmpath_prefetching())
 		return;
 	if (ahead)
 		__mmpath_swap_hit(vma, address, folio);
-	else
+	else if (vma)
 		__mmpath_swap_again(vma, address);
 }
 

@@ -71,35 +71,52 @@ void __mmpath_swap_left(struct folio *folio, swp_entry_t entry, bool evicted)
 	rcu_read_unlock();
 }
 
-static void mmpath_pollution_note_fetch(struct mmpath_prefetcher *p, swp_entry_t entry)
+/* A page is fetched. It takes memory of its own cgroup, which need not be that of the program. */
+static void mmpath_pollution_note_fetch(struct folio *folio, swp_entry_t entry)
 {
+	struct mmpath_prefetcher *p;
 	unsigned long flags;
 
-	spin_lock_irqsave(&p->lock, flags);
-	mmpath_pollution_fetched(&p->pollution, mmpath_slot(entry));
-	spin_unlock_irqrestore(&p->lock, flags);
+	rcu_read_lock();
+	p = mmpath_prefetcher_near(folio_memcg(folio));
+	if (p) {
+		spin_lock_irqsave(&p->lock, flags);
+		mmpath_pollution_fetched(&p->pollution, mmpath_slot(entry));
+		spin_unlock_irqrestore(&p->lock, flags);
+	}
+	rcu_read_unlock();
 }
 
-static void mmpath_pollution_note_hit(struct mmpath_prefetcher *p)
+static void mmpath_pollution_note_use(struct folio *folio)
 {
+	struct mmpath_prefetcher *p;
 	unsigned long flags;
 
-	spin_lock_irqsave(&p->lock, flags);
-	mmpath_pollution_settled(&p->pollution);
-	spin_unlock_irqrestore(&p->lock, flags);
+	rcu_read_lock();
+	p = mmpath_prefetcher_near(folio_memcg(folio));
+	if (p && mmpath_pollution_may(p)) {
+		spin_lock_irqsave(&p->lock, flags);
+		mmpath_pollution_settled(&p->pollution);
+		spin_unlock_irqrestore(&p->lock, flags);
+	}
+	rcu_read_unlock();
 }
 
-static void mmpath_pollution_note_miss(struct mmpath_prefetcher *p, swp_entry_t entry)
+static void mmpath_pollution_note_miss(struct folio *folio, swp_entry_t entry)
 {
+	struct mmpath_prefetcher *p;
 	unsigned long flags;
 	unsigned int caused;
 
-	if (!mmpath_pollution_may(p))
-		return;
-	spin_lock_irqsave(&p->lock, flags);
-	caused = mmpath_pollution_missed(&p->pollution, mmpath_slot(entry));
-	spin_unlock_irqrestore(&p->lock, flags);
-	mmpath_pf_count(p, MMPATH_PF_POLLUTION, caused);
+	rcu_read_lock();
+	p = mmpath_prefetcher_near(folio_memcg(folio));
+	if (p && mmpath_pollution_may(p)) {
+		spin_lock_irqsave(&p->lock, flags);
+		caused = mmpath_pollution_missed(&p->pollution, mmpath_slot(entry));
+		spin_unlock_irqrestore(&p->lock, flags);
+		mmpath_pf_count(p, MMPATH_PF_POLLUTION, caused);
+	}
+	rcu_read_unlock();
 }
 
 /* Which pages are there */
@@ -176,8 +193,8 @@ const char *mmpath_devices_wait(void)
 
 /* Reads */
 
-static void mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_area_struct *vma,
-				 const u64 *page, struct mmpath_reads *reads)
+static void mmpath_prefetch_read(struct vm_area_struct *vma, const u64 *page,
+				 struct mmpath_reads *reads)
 {
 	gfp_t gfp = mmpath_is_shmem(vma) ? mapping_gfp_mask(vma->vm_file->f_mapping) :
 					   GFP_HIGHUSER_MOVABLE;
@@ -203,7 +220,7 @@ static void mmpath_prefetch_read(struct mmpath_prefetcher *p, struct vm_area_str
 		if (!folio)
 			break;
 		if (new) {
-			mmpath_pollution_note_fetch(p, entry);
+			mmpath_pollution_note_fetch(folio, entry);
 			folio_set_readahead(folio);
 			mmpath_sleep_begin(reads);
 			swap_read_folio(folio, &splug);
@@ -235,7 +252,7 @@ static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memc
 	if (!batch.nr || fatal_signal_pending(current))
 		return;
 	mmpath_reads_begin(&reads, p, memcg, &batch);
-	mmpath_prefetch_read(p, vma, batch.page, &reads);
+	mmpath_prefetch_read(vma, batch.page, &reads);
 	mmpath_reads_end(&reads, p, memcg, vma->vm_start >> PAGE_SHIFT, &batch, miss, wait);
 }
 
@@ -263,7 +280,7 @@ static struct folio *mmpath_swapin_at(swp_entry_t entry, gfp_t gfp, struct mempo
 			swap_read_folio(folio, NULL);
 			mmpath_pf_count(p, MMPATH_PF_ONDEMAND, waits);
 			if (waits)
-				mmpath_pollution_note_miss(p, entry);
+				mmpath_pollution_note_miss(folio, entry);
 			mmpath_prefetch(p, memcg, vma, address, true, waits);
 		}
 		mmpath_prefetcher_put(p);
@@ -303,15 +320,16 @@ struct folio *__mmpath_shmem_swapin(swp_entry_t entry, gfp_t gfp, struct vm_area
 	return folio;
 }
 
-void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct folio *folio)
+/* The first use of a page that was read ahead, by a program that has it mapped */
+static void mmpath_swap_event(struct vm_area_struct *vma, unsigned long address,
+			      struct folio *folio)
 {
 	struct mm_struct *mm = vma->vm_mm;
 	struct mmpath_prefetcher *p;
 	struct mem_cgroup *memcg;
 	bool late;
 
-	/* PG_readahead of a page that is being written means something else */
-	if (mm != current->mm || folio_test_writeback(folio))
+	if (mm != current->mm)
 		return;
 	memcg = get_mem_cgroup_from_mm(mm);
 	p = mmpath_prefetcher_get(memcg);
@@ -319,11 +337,21 @@ void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct
 		late = !folio_test_uptodate(folio);
 		mmpath_pf_count(p, MMPATH_PF_HIT, 1);
 		mmpath_pf_count(p, MMPATH_PF_LATE, late);
-		mmpath_pollution_note_hit(p);
 		mmpath_prefetch(p, memcg, vma, address, false, late);
 		mmpath_prefetcher_put(p);
 	}
 	mem_cgroup_put(memcg);
+}
+
+/* For shmem, __mmpath_shmem_hit() has told the program's part. */
+void __mmpath_swap_hit(struct vm_area_struct *vma, unsigned long address, struct folio *folio)
+{
+	/* PG_readahead of a page that is being written means something else */
+	if (folio_test_writeback(folio))
+		return;
+	mmpath_pollution_note_use(folio);
+	if (vma)
+		mmpath_swap_event(vma, address, folio);
 }
 
 void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t index)
@@ -334,8 +362,9 @@ void __mmpath_shmem_hit(swp_entry_t entry, struct vm_area_struct *vma, pgoff_t i
 	if (IS_ERR(folio))
 		return;
 	/* the caller clears the flag; two that are here at once both see it, which does no harm */
-	if (!folio_test_large(folio) && folio_test_readahead(folio))
-		__mmpath_swap_hit(vma, mmpath_address(vma, index), folio);
+	if (!folio_test_large(folio) && folio_test_readahead(folio) &&
+	    !folio_test_writeback(folio))
+		mmpath_swap_event(vma, mmpath_address(vma, index), folio);
 	folio_put(folio);
 }
 
