@@ -24,7 +24,7 @@
 #include "path_util.h"
 
 #define NOBODY		65534
-#define NR_CASES	47
+#define NR_CASES	48
 #define NR_WORTH	15
 #define FILE_NAME	"memory.path.prefetch"
 #define DISK_MIB	64
@@ -760,6 +760,52 @@ static void test_pollution(void)
 	close(fd);
 }
 
+/* Goes upwards once, and reads each eighth page by read(). */
+static int reader_of_eighths(void *arg)
+{
+	int fd = memfd_create("path_prefetch", 0);
+	size_t pages = pages_of_a_job(), i;
+	unsigned long wrong = 0, word;
+	volatile unsigned long *at;
+	char *p;
+
+	(void)arg;
+	if (fd < 0 || ftruncate(fd, pages * PAGE))
+		return KSFT_FAIL;
+	p = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return KSFT_FAIL;
+	for (i = 0; i < pages; i++)
+		*path_word(p, i) = i;
+	for (i = 0; i < pages; i++) {
+		at = path_word(p, i);
+		if (i % 8)
+			word = *at;
+		else if (pread(fd, &word, sizeof(word), (char *)at - p) != sizeof(word))
+			return KSFT_FAIL;
+		wrong += word != i;
+	}
+	return wrong ? KSFT_FAIL : KSFT_PASS;
+}
+
+/* What read() misses, the kernel reads with neighbours. The graph has seen no page twice. */
+static void test_kernels(void)
+{
+	char *cg = path_cg(NULL, "prefetch");
+	bool good;
+
+	/* no limit that kills, see main() */
+	path_cg_write(cg, "memory.high", memory_of_a_job());
+	path_cg_write(cg, FILE_NAME, "ppg");
+	path_write(PAGE_CLUSTER, "3");
+	good = path_eq(path_run(cg, reader_of_eighths, NULL, 120), KSFT_PASS) &&
+	       path_eq(counter(cg, "prefetch_prefetched"), 0) &&
+	       path_eq(counter(cg, "prefetch_hit"), 0) && path_eq(counter(cg, "prefetch_late"), 0);
+	path_write(PAGE_CLUSTER, "0");
+	ksft_test_result(good, "pages that the kernel has read ahead are no hits\n");
+	path_cg_remove(cg);
+}
+
 static void test_child(void)
 {
 	char *cg = path_cg(NULL, "prefetch"), *child = path_cg(cg, "child");
@@ -1249,6 +1295,7 @@ int main(int argc, char **argv)
 	test_shared();
 	test_mapped_file();
 	test_pollution();
+	test_kernels();
 	test_child();
 	test_trace();
 	test_waits();

@@ -755,11 +755,14 @@ static unsigned int foresee_predict(struct mmpath_foresee *f, struct mmpath_fore
 	return go && best_nr ? foresee_choose(f, r, e, fetch, best_nr) : 0;
 }
 
-/* Does it pay to foresee anything for the program? The first use of the page is a gain. */
+/*
+ * Does it pay to foresee anything for the program? The first use of the page is a gain, unless the
+ * kernel has read it ahead.
+ */
 static bool foresee_fails(struct mmpath_foresee *f, const struct mmpath_foresee_event *e)
 {
 	u32 window = max(FORESEE_ROUNDS * foresee_pages(f), FORESEE_WINDOW);
-	s64 gain = e->miss ? 0 : MMPATH_MISS;
+	s64 gain = !e->miss && foresee_mark_find(f->fetches, e->page) ? MMPATH_MISS : 0;
 
 	mmpath_benefit_note(&f->all, gain - e->late, e->learning_cost, e->price, e->taken);
 	return mmpath_benefit_fails(&f->all, window);
@@ -848,10 +851,8 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	foresee_settle_page(f, e->page, e->miss);
 	if (foresee_graph_fails(f, e))
 		foresee_forget_graph(f);
-	if (e->miss)
-		r->missed++;
-	else
-		r->used++;
+	r->missed += e->miss;
+	r->used += f->used_by < NR_MMPATH_PREDICTORS;
 
 	r->step_before = r->step;
 	r->step = r->last ? (s64)(e->page - r->last) : 0;

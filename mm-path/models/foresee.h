@@ -114,7 +114,7 @@ struct mmpath_foresee_region {
  * @page: the page
  * @first: first page of its mapping
  * @nr: number of pages of the mapping
- * @miss: the page has to be read; false: it was fetched
+ * @miss: the page has to be read; false: it was fetched, or the kernel has read it ahead
  * @late: cost of pages that were fetched and had to be waited for, since the last event
  * @page_cost: CPU that it takes to fetch a page
  * @learning_cost: CPU that an event takes

@@ -249,6 +249,11 @@ static void mmpath_prefetch(struct mmpath_prefetcher *p, struct mem_cgroup *memc
 	struct mmpath_reads reads;
 
 	mmpath_prefetch_event(p, memcg, vma, address, false, miss, wait, &batch);
+	/* the kernel reads ahead, too: for read(), and for faults of others */
+	if (!miss && batch.known) {
+		mmpath_pf_count(p, MMPATH_PF_HIT, 1);
+		mmpath_pf_count(p, MMPATH_PF_LATE, wait);
+	}
 	if (!batch.nr || fatal_signal_pending(current))
 		return;
 	mmpath_reads_begin(&reads, p, memcg, &batch);
@@ -335,8 +340,6 @@ static void mmpath_swap_event(struct vm_area_struct *vma, unsigned long address,
 	p = mmpath_prefetcher_get(memcg);
 	if (p) {
 		late = !folio_test_uptodate(folio);
-		mmpath_pf_count(p, MMPATH_PF_HIT, 1);
-		mmpath_pf_count(p, MMPATH_PF_LATE, late);
 		mmpath_prefetch(p, memcg, vma, address, false, late);
 		mmpath_prefetcher_put(p);
 	}

@@ -728,8 +728,8 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 	batch->by = s->f.fetch_by;
 	batch->depth = s->f.fetch_depth;
 	batch->known = s->f.used_by < NR_MMPATH_PREDICTORS;
-	/* what the kernel reads ahead of a file, and is late, is no cost of ours */
-	if (wait && !miss && (batch->known || !file))
+	/* what the kernel reads ahead, and is late, is no cost of ours */
+	if (wait && !miss && batch->known)
 		mmpath_stall_begin(s, address, file, true);
 	atomic_long_add((long)s->f.nr_unsettled - (long)unsettled, &p->unsettled);
 	mmpath_pollution_note_held(p, s->mem.bytes - held);

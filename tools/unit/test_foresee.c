@@ -531,6 +531,28 @@ static s64 beyond_hits(const struct swap_sim *s)
 	return (s->f.all.gain - (s64)s->hits * MMPATH_MISS) / (s64)s->page_cost;
 }
 
+/* Pages that the kernel has read ahead are no gain, however many are used. */
+static void test_not_named(void **state)
+{
+	struct swap_sim s;
+	int i;
+
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_PPG);
+	for (i = 0; i < 4096; i++) {
+		struct mmpath_foresee_event e = {
+			.page = s.base + i, .first = s.base, .nr = PAGES, .learning_cost = 1,
+			.swapped = sim_swapped, .arg = &s,
+		};
+		u64 fetch[MMPATH_FORESEE_MOST];
+
+		mmpath_foresee(&s.f, &e, fetch);
+	}
+	assert_same(s.f.all.gain, 0);
+	assert_same(mmpath_foresee_region(&s.f, 0)->used, 0);
+	sim_end(&s);
+	(void)state;
+}
+
 /* A device that takes a part of each batch only: the stream goes on from there. */
 static void test_cut(void **state)
 {
@@ -659,6 +681,7 @@ int main(void)
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_rests),
 		cmocka_unit_test(test_graph_rests),
+		cmocka_unit_test(test_not_named),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_page_cost),
 		cmocka_unit_test(test_moved),
