@@ -43,6 +43,7 @@
 
 #define VEC_FIRST_BYTES		64
 #define VEC_FIRST_LEAVES	2
+#define VEC_WAIT		1024U
 #define INDEX_HEAD_ORDER	2
 #define INDEX_ANCHOR		(1ULL << 63)	/* in the number of a chunk */
 
@@ -62,13 +63,22 @@ static int vec_grow_first(struct mmpath_vec *v, struct mmpath_mem *mem)
 	return 0;
 }
 
+/* More than a page may not be to be had for long, and it takes long to find that out. */
 static int vec_grow_leaves(struct mmpath_vec *v, struct mmpath_mem *mem)
 {
 	u32 nr = v->nr_leaf ? 2 * v->nr_leaf : VEC_FIRST_LEAVES;
-	void **leaf = mmpath_mem_alloc(mem, nr * sizeof(*leaf));
+	void **leaf;
 
-	if (!leaf)
+	if (v->wait) {
+		v->wait--;
 		return -ENOMEM;
+	}
+	leaf = mmpath_mem_alloc(mem, nr * sizeof(*leaf));
+	if (!leaf) {
+		if (nr * sizeof(*leaf) > 1U << MMPATH_LEAF_SHIFT)
+			v->wait = VEC_WAIT;
+		return -ENOMEM;
+	}
 	if (v->nr_leaf)
 		memcpy(leaf, v->leaf, v->nr_leaf * sizeof(*leaf));
 	mmpath_mem_free(mem, v->leaf, v->nr_leaf * sizeof(*leaf));
@@ -163,6 +173,7 @@ void mmpath_vec_free(struct mmpath_vec *v, struct mmpath_mem *mem)
 	v->leaf = NULL;
 	v->nr = 0;
 	v->nr_leaf = 0;
+	v->wait = 0;
 }
 
 /**

@@ -22,6 +22,7 @@ struct mmpath_mem;
  * @nr: number of elements that fit
  * @nr_leaf: number of pointers that fit into @leaf
  * @order: an element takes 2^@order bytes
+ * @wait: how often it is not tried to make @leaf larger, because it was in vain
  *
  * The first leaf doubles until it is a page. From then on elements do not move,
  * and the array grows by a page at a time.
@@ -31,6 +32,7 @@ struct mmpath_vec {
 	u32 nr;
 	u32 nr_leaf;
 	unsigned int order;
+	u32 wait;
 };
 
 /* @order is that of @v. As a constant of the caller it makes this two loads. */

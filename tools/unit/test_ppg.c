@@ -321,6 +321,41 @@ static void test_window(void **state)
 	pair_end(&p);
 }
 
+static unsigned int nr_large;
+
+static void *no_large_alloc(struct mmpath_mem *mem, size_t bytes)
+{
+	(void)mem;
+	nr_large += bytes > 4096;
+	return bytes > 4096 ? NULL : calloc(1, bytes);
+}
+
+/* Memory that is not to be had is not asked for at each page. */
+static void test_no_large(void **state)
+{
+	struct mmpath_ppg g;
+	struct test_mem tm;
+	u32 most = 0, i;
+
+	test_mem_init(&tm);
+	tm.mem.alloc = no_large_alloc;
+	mmpath_ppg_init(&g, &tm.mem);
+	for (i = 1; i <= 200000; i++)
+		most += !!mmpath_ppg_get(&g, i);
+	/* the pointers to 512 leaves fit into a page, and so do the edges of 256 nodes */
+	assert_same(most, 512 * 256 - 1);
+	assert_in_range(nr_large, 1, (200000 - most) / 1000);
+	/* a graph that is begun anew asks again */
+	mmpath_ppg_destroy(&g);
+	assert_same(tm.mem.bytes, 0);
+	nr_large = 0;
+	for (i = 1; i <= most + 1; i++)
+		mmpath_ppg_get(&g, i);
+	assert_same(nr_large, 1);
+	mmpath_ppg_destroy(&g);
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_no_large),
 	};
 
 	cmocka_set_test_filter(getenv("UNIT_FILTER"));
