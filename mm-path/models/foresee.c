@@ -115,31 +115,85 @@ void mmpath_foresee_set(struct mmpath_foresee *f, enum mmpath_foresee_mode mode,
 	f->max_nodes = max(max_nodes, FORESEE_NODES_LEAST);
 }
 
-/**
- * mmpath_foresee_destroy() - free all memory
- * @f: what was foreseen; empty afterwards
- */
-void mmpath_foresee_destroy(struct mmpath_foresee *f)
+/* Move a graph to where it is to be freed. @f has an empty one then. */
+static void foresee_drop_graph(struct mmpath_foresee *f, struct mmpath_foresee_dropped *dropped)
 {
-	mmpath_ppg_destroy(&f->graph);
-	mmpath_index_destroy(&f->mappings);
-	mmpath_vec_free(&f->regions, f->mem);
-	mmpath_mem_free(f->mem, f->tests, FORESEE_MARKS_BYTES);
-	mmpath_mem_free(f->mem, f->fetches, FORESEE_MARKS_BYTES);
+	size_t bytes = mmpath_ppg_bytes(&f->graph);
+
+	*dropped = (struct mmpath_foresee_dropped){ .mem = dropped->mem, .graph = f->graph };
+	dropped->graph.mem = &dropped->mem;
+	dropped->graph.index.mem = &dropped->mem;
+	dropped->mem.bytes += bytes;
+	f->mem->bytes -= bytes;
+	mmpath_ppg_init(&f->graph, f->mem);
+}
+
+/**
+ * mmpath_foresee_drop() - forget all, and free it later
+ * @f: what was foreseen; empty afterwards
+ * @dropped: where to leave it; of .mem, .free is set
+ *
+ * Takes a short time, whatever there is.
+ */
+void mmpath_foresee_drop(struct mmpath_foresee *f, struct mmpath_foresee_dropped *dropped)
+{
+	size_t bytes;
+
+	foresee_drop_graph(f, dropped);
+	bytes = mmpath_foresee_bytes(f);
+	dropped->mappings = f->mappings;
+	dropped->mappings.mem = &dropped->mem;
+	dropped->regions = f->regions;
+	dropped->tests = f->tests;
+	dropped->fetches = f->fetches;
+	dropped->mem.bytes += bytes;
+	f->mem->bytes -= bytes;
+	mmpath_index_init(&f->mappings, f->mem, 0, NULL);
+	f->regions = (struct mmpath_vec){ .order = MMPATH_FORESEE_REGION_ORDER };
 	f->tests = NULL;
 	f->fetches = NULL;
 	f->nr_unsettled = 0;
 	f->nr_regions = 0;
 }
 
+/**
+ * mmpath_foresee_free() - free what was dropped
+ * @dropped: what was dropped, if anything
+ */
+void mmpath_foresee_free(struct mmpath_foresee_dropped *dropped)
+{
+	struct mmpath_mem *mem = &dropped->mem;
+
+	if (!mem->bytes)
+		return;
+	mmpath_ppg_destroy(&dropped->graph);
+	mmpath_index_destroy(&dropped->mappings);
+	mmpath_vec_free(&dropped->regions, mem);
+	mmpath_mem_free(mem, dropped->tests, FORESEE_MARKS_BYTES);
+	mmpath_mem_free(mem, dropped->fetches, FORESEE_MARKS_BYTES);
+}
+
+/**
+ * mmpath_foresee_destroy() - free all memory
+ * @f: what was foreseen; empty afterwards
+ */
+void mmpath_foresee_destroy(struct mmpath_foresee *f)
+{
+	struct mmpath_foresee_dropped dropped = { .mem.free = f->mem->free };
+
+	mmpath_foresee_drop(f, &dropped);
+	mmpath_foresee_free(&dropped);
+}
+
 /* Forget all, and begin anew after a rest. */
-static void foresee_rest(struct mmpath_foresee *f)
+static void foresee_rest(struct mmpath_foresee *f, struct mmpath_foresee_dropped *dropped)
 {
 	f->wrong += f->nr_unsettled;
 	f->rested++;
-	mmpath_foresee_destroy(f);
-	mmpath_ppg_init(&f->graph, f->mem);
-	mmpath_index_init(&f->mappings, f->mem, 0, NULL);
+	if (dropped)
+		mmpath_foresee_drop(f, dropped);
+	else
+		mmpath_foresee_destroy(f);
 	mmpath_benefit_restart(&f->of_graph);
 	memset(f->program, 0, sizeof(f->program));
 	f->pool_percent = POOL_FIRST;
@@ -299,12 +353,14 @@ static struct mmpath_foresee_region *foresee_region_get(struct mmpath_foresee *f
 	return r;
 }
 
-static void foresee_forget_graph(struct mmpath_foresee *f)
+static void foresee_forget_graph(struct mmpath_foresee *f, struct mmpath_foresee_dropped *dropped)
 {
 	u32 i;
 
-	mmpath_ppg_destroy(&f->graph);
-	mmpath_ppg_init(&f->graph, f->mem);
+	if (dropped)
+		foresee_drop_graph(f, dropped);
+	else
+		mmpath_ppg_destroy(&f->graph);
 	f->forgotten++;
 	f->proven_nodes = 0;
 	mmpath_benefit_restart(&f->of_graph);
@@ -834,11 +890,11 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	if (mmpath_benefit_rests(&f->all))
 		return 0;
 	if (foresee_fails(f, e)) {
-		foresee_rest(f);
+		foresee_rest(f, e->dropped);
 		return 0;
 	}
 	if (foresee_graph_must_go(f))
-		foresee_forget_graph(f);
+		foresee_forget_graph(f, e->dropped);
 	f->clock++;
 	f->page_cost = e->page_cost;
 	f->soon = clamp_t(u64, e->in_swap / (FORESEE_SOON_SHARE * FORESEE_TICK),
@@ -850,7 +906,7 @@ unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_forese
 	foresee_settle_tests(f, r, e->page);
 	foresee_settle_page(f, e->page, e->miss);
 	if (foresee_graph_fails(f, e))
-		foresee_forget_graph(f);
+		foresee_forget_graph(f, e->dropped);
 	r->missed += e->miss;
 	r->used += f->used_by < NR_MMPATH_PREDICTORS;
 

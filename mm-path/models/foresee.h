@@ -125,6 +125,7 @@ struct mmpath_foresee_region {
  * @swapped: tell whether a page of the mapping is in swap; also true if it was fetched
  *	and is not used yet
  * @arg: for @swapped
+ * @dropped: where to leave what is forgotten, which takes long to free; NULL: free it at once
  *
  * Costs are in 1/MMPATH_MISS of what a miss costs. 0: not known.
  */
@@ -137,6 +138,7 @@ struct mmpath_foresee_event {
 	u64 in_swap;
 	bool (*swapped)(void *arg, u64 page);
 	void *arg;
+	struct mmpath_foresee_dropped *dropped;
 };
 
 /*
@@ -148,6 +150,23 @@ struct mmpath_foresee_mark {
 };
 
 #define MMPATH_FORESEE_MARKS	1024U
+
+/**
+ * struct mmpath_foresee_dropped - what was forgotten, and is still to be freed
+ * @mem: frees it; without .bytes there is nothing, and nothing else needs to be set
+ * @graph: see struct mmpath_foresee
+ * @mappings: see there; if only the graph was forgotten, these and the others are empty
+ * @regions: see there
+ * @tests: see there
+ * @fetches: see there
+ */
+struct mmpath_foresee_dropped {
+	struct mmpath_mem mem;
+	struct mmpath_ppg graph;
+	struct mmpath_index mappings;
+	struct mmpath_vec regions;
+	struct mmpath_foresee_mark *tests, *fetches;
+};
 
 struct mmpath_foresee {
 	struct mmpath_mem *mem;
@@ -182,6 +201,8 @@ void mmpath_foresee_init(struct mmpath_foresee *f, struct mmpath_mem *mem,
 			 enum mmpath_foresee_mode mode, u32 max_nodes);
 void mmpath_foresee_set(struct mmpath_foresee *f, enum mmpath_foresee_mode mode, u32 max_nodes);
 void mmpath_foresee_destroy(struct mmpath_foresee *f);
+void mmpath_foresee_drop(struct mmpath_foresee *f, struct mmpath_foresee_dropped *dropped);
+void mmpath_foresee_free(struct mmpath_foresee_dropped *dropped);
 void mmpath_foresee_moved(struct mmpath_foresee *f);
 unsigned int mmpath_foresee(struct mmpath_foresee *f, const struct mmpath_foresee_event *e,
 			    u64 *fetch);

@@ -22,8 +22,9 @@
  * Locks: changes of the table of cgroups hold mmpath_memcg_mutex. A fault holds a reference to
  * the prefetcher while it reads: that may take as long as the disk likes. The lock of a foresight
  * is taken under RCU, or with a reference. Below it are only locks of page tables, of the
- * allocator, and those that tell the CPU time of a task. The lock of a prefetcher is the innermost.
- * It is taken with interrupts off, see prefetch-swap.c.
+ * allocator, and those that tell the CPU time of a task. What is forgotten under it is freed when
+ * it is released, because that may take long. The lock of a prefetcher is the innermost. It is
+ * taken with interrupts off, see prefetch-swap.c.
  */
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
@@ -236,6 +237,18 @@ static void *mmpath_foresight_alloc_mem(struct mmpath_mem *mem, size_t bytes)
 	return mmpath_model_alloc(s->memcg, bytes, MMPATH_GFP_NOWAIT);
 }
 
+/* What was forgotten may be hundreds of thousands of blocks. */
+static void mmpath_dropped_free_mem(struct mmpath_mem *mem, void *p, size_t bytes)
+{
+	mmpath_model_free(mem, p, bytes);
+	cond_resched();
+}
+
+static void mmpath_dropped_init(struct mmpath_foresee_dropped *dropped)
+{
+	dropped->mem = (struct mmpath_mem){ .free = mmpath_dropped_free_mem };
+}
+
 static struct mmpath_foresight *mmpath_foresight_find(struct mm_struct *mm)
 {
 	return rhashtable_lookup(&mmpath_foresights, &mm, mmpath_foresight_params);
@@ -272,15 +285,18 @@ static void mmpath_foresight_put(struct mmpath_foresight *s)
 		kfree_rcu(s, rcu);
 }
 
-static void mmpath_foresight_drop(struct mmpath_foresight *s)
+/* What was foreseen is left in @dropped. */
+static void mmpath_foresight_drop(struct mmpath_foresight *s,
+				  struct mmpath_foresee_dropped *dropped)
 {
+	mmpath_dropped_init(dropped);
 	if (rhashtable_remove_fast(&mmpath_foresights, &s->node, mmpath_foresight_params))
 		return;
 	spin_lock(&s->lock);
 	s->dead = true;
 	atomic_long_sub(s->f.nr_unsettled, &s->p->unsettled);
 	mmpath_pollution_note_held(s->p, -(s64)s->mem.bytes);
-	mmpath_foresee_destroy(&s->f);
+	mmpath_foresee_drop(&s->f, dropped);
 	kfree(s->around);
 	spin_unlock(&s->lock);
 	mmpath_prefetcher_put(s->p);
@@ -289,30 +305,50 @@ static void mmpath_foresight_drop(struct mmpath_foresight *s)
 
 void __mmpath_prefetch_exit(struct mm_struct *mm)
 {
+	struct mmpath_foresee_dropped dropped;
 	struct mmpath_foresight *s;
 
 	rcu_read_lock();
 	s = mmpath_foresight_find(mm);
 	if (s)
-		mmpath_foresight_drop(s);
+		mmpath_foresight_drop(s, &dropped);
 	rcu_read_unlock();
+	if (s)
+		mmpath_foresee_free(&dropped);
 }
 
-/* Drop the foresights of a prefetcher that no fault can find any more. */
-static void mmpath_foresights_drop(struct mmpath_prefetcher *p)
+/* Drop the foresights of @p that a walk finds. Returns whether there were any. */
+static bool mmpath_foresights_walk(struct mmpath_prefetcher *p)
 {
+	struct mmpath_foresee_dropped dropped;
 	struct mmpath_foresight *s;
 	struct rhashtable_iter it;
+	bool any = false;
 
 	rhashtable_walk_enter(&mmpath_foresights, &it);
-	do {
-		rhashtable_walk_start(&it);
-		while (!IS_ERR_OR_NULL(s = rhashtable_walk_next(&it)))
-			if (READ_ONCE(s->p) == p)
-				mmpath_foresight_drop(s);
+	rhashtable_walk_start(&it);
+	while ((s = rhashtable_walk_next(&it))) {
+		if (IS_ERR(s) || READ_ONCE(s->p) != p)
+			continue;
+		mmpath_foresight_drop(s, &dropped);
 		rhashtable_walk_stop(&it);
-	} while (s == ERR_PTR(-EAGAIN));
+		mmpath_foresee_free(&dropped);
+		any = true;
+		rhashtable_walk_start(&it);
+	}
+	rhashtable_walk_stop(&it);
 	rhashtable_walk_exit(&it);
+	return any;
+}
+
+/*
+ * Drop the foresights of a prefetcher that no fault can find any more. A walk that has stopped
+ * where one was may pass over the next one.
+ */
+static void mmpath_foresights_drop(struct mmpath_prefetcher *p)
+{
+	while (mmpath_foresights_walk(p))
+		;
 }
 
 /* Reads */
@@ -656,6 +692,7 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 {
 	unsigned long of_file = file ? mmpath_file_pages_out(vma) : mmpath_shmem_in_swap(vma);
 	unsigned long in_memory = page_counter_read(&memcg->memory), pool, unsettled, wrong, rested;
+	struct mmpath_foresee_dropped dropped;
 	struct mmpath_foresee_event e = {
 		.page = address >> PAGE_SHIFT,
 		.first = vma->vm_start >> PAGE_SHIFT,
@@ -664,6 +701,7 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 		.in_swap = get_mm_counter(vma->vm_mm, MM_SWAPENTS) + of_file,
 		.swapped = file ? mmpath_file_out : mmpath_swapped,
 		.arg = vma,
+		.dropped = &dropped,
 	};
 	struct mmpath_foresight *s;
 	u64 began = 0;
@@ -675,6 +713,7 @@ void mmpath_prefetch_event(struct mmpath_prefetcher *p, struct mem_cgroup *memcg
 	batch->known = false;
 	around = file && batch->around;
 	batch->around = file;
+	mmpath_dropped_init(&dropped);
 	rcu_read_lock();
 	if (READ_ONCE(p->dead))
 		goto out;
@@ -741,6 +780,7 @@ out_unlock:
 	spin_unlock(&s->lock);
 out:
 	rcu_read_unlock();
+	mmpath_foresee_free(&dropped);
 }
 
 /*

@@ -19,11 +19,15 @@ struct swap_sim {
 	unsigned int room;	/* of the device, pages of a batch; 0: for all */
 	u64 price, price_step;	/* of a page of memory, and what each event adds to it */
 	u32 late, page_cost;	/* cost of each event, and of a page that is fetched */
+	struct mmpath_foresee_dropped *dropped;	/* NULL: what is forgotten is freed at once */
 	bool pays_memory;	/* all of the model's, and not only that of the graph */
+	unsigned int most_frees;	/* in an event */
 	size_t bytes;		/* that the model had after each event, on average */
 	u64 events;
 	u64 asked;		/* whether a page is in swap */
 };
+
+static unsigned int nr_frees;
 
 static bool sim_swapped(void *arg, u64 page)
 {
@@ -118,7 +122,12 @@ static void sim_touch(struct swap_sim *s, u64 page)
 	e.page_cost = s->page_cost;
 	e.price = s->price += s->price_step;
 	e.taken = s->pays_memory ? s->tm.mem.bytes : 0;
+	e.dropped = s->dropped;
+	nr_frees = 0;
 	nr = mmpath_foresee(&s->f, &e, fetch);
+	s->most_frees = nr_frees > s->most_frees ? nr_frees : s->most_frees;
+	if (s->dropped)
+		mmpath_foresee_free(s->dropped);
 	if (s->room && nr > s->room) {
 		mmpath_foresee_cut(&s->f, e.first, fetch, nr, s->room);
 		nr = s->room;
@@ -531,6 +540,37 @@ static s64 beyond_hits(const struct swap_sim *s)
 	return (s->f.all.gain - (s64)s->hits * MMPATH_MISS) / (s64)s->page_cost;
 }
 
+static void count_free(struct mmpath_mem *mem, void *p, size_t bytes)
+{
+	(void)mem;
+	(void)bytes;
+	nr_frees++;
+	free(p);
+}
+
+/* What is forgotten is freed after the event, however much it is: callers hold a lock in it. */
+static void test_dropped(void **state)
+{
+	struct mmpath_foresee_dropped dropped = { .mem.free = count_free };
+	struct swap_sim s;
+
+	sim_init(&s, PAGES, MEMORY, MMPATH_PREFETCH_PPG);
+	s.tm.mem.free = count_free;
+	s.dropped = &dropped;
+	mmpath_foresee_set(&s.f, MMPATH_PREFETCH_PPG, PAGES / 4);
+	run(&s, CHASE, 5);
+	assert_true(s.f.forgotten > 1);
+	s.late = 2 * MMPATH_MISS;
+	run(&s, CHASE, 5);
+	assert_true(s.f.rested > 0);
+	assert_same(mmpath_foresee_bytes(&s.f), s.tm.mem.bytes);
+	/* arrays that grow free what they were */
+	assert_in_range(s.most_frees, 1, 8);
+	sim_end(&s);
+	assert_same(dropped.mem.bytes, 0);
+	(void)state;
+}
+
 /* Pages that the kernel has read ahead are no gain, however many are used. */
 static void test_not_named(void **state)
 {
@@ -681,6 +721,7 @@ int main(void)
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_rests),
 		cmocka_unit_test(test_graph_rests),
+		cmocka_unit_test(test_dropped),
 		cmocka_unit_test(test_not_named),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_page_cost),
