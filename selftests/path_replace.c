@@ -25,7 +25,7 @@
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	49
+#define NR_CASES	50
 #define NR_WORTH	11
 #define NR_MACHINE	4
 #define FILE_NAME	"memory.path.replace"
@@ -1296,6 +1296,37 @@ static void test_low(void)
 	path_cg_remove(top);
 }
 
+/* The pages that may not be swapped are the oldest. No reclaim tries to swap them. */
+static void test_swap_max(void)
+{
+	char *top = tracked(NULL, "swap_max", "lru"), *none = path_cg(top, "none");
+	char *other = path_cg(top, "other");
+	struct job quiet = { 512, 1 };
+	struct clean more = { 4096, 0, other };
+	pid_t pid, pid_more;
+	bool good;
+	int i;
+
+	quiet.cg = top;
+	path_cg_write(none, "memory.swap.max", "0");
+	begin_hold();
+	pid = path_spawn(none, hold, &quiet);
+	good = path_true(wait_ready(1));
+	pid_more = path_spawn(other, hold_clean, &more);
+	good &= path_true(wait_ready(2));
+	/* the policy is not asked before the worker has counted what it knows */
+	for (i = 0; i < 200 && stat_of(top, "replace_refused_swap") <= 0; i++)
+		bite(top, "64K", 1);
+	good &= path_eq(path_cg_key(none, "memory.swap.events", "max"), 0) &&
+		path_eq(path_cg_key(none, "memory.swap.events", "fail"), 0) &&
+		path_gt(stat_of(top, "replace_refused_swap"), 0);
+	good &= end_hold(pid_more);
+	ksft_test_result(good & end_hold(pid), "memory.swap.max of a cgroup below\n");
+	path_cg_remove(other);
+	path_cg_remove(none);
+	path_cg_remove(top);
+}
+
 /*
  * A cgroup with a policy does not pay for one without. If policies know half of the pages, they are
  * asked for one in four, and the worker may free as many. In its own turns the kernel takes pages
@@ -1993,6 +2024,7 @@ static void test_all(void)
 	test_reclaim();
 	test_high();
 	test_low();
+	test_swap_max();
 	test_below();
 	test_grown(false);
 	test_grown(true);

@@ -76,6 +76,7 @@ static const char * const mmpath_replace_names[NR_MMPATH_REPLACE_COUNTS] = {
 	[MMPATH_REFUSED_PINNED]		= "refused_pinned",
 	[MMPATH_REFUSED_LOCKED]		= "refused_locked",
 	[MMPATH_REFUSED_LOW]		= "refused_low",
+	[MMPATH_REFUSED_SWAP]		= "refused_swap",
 	[MMPATH_REFUSED_NODE]		= "refused_node",
 	[MMPATH_REFUSED_HOT]		= "refused_hot",
 	[MMPATH_REFUSED_BUSY]		= "refused_busy",

@@ -120,6 +120,20 @@ static bool mmpath_may_take(struct folio *folio, struct mem_cgroup *target)
 	return may;
 }
 
+/* May an anonymous folio be written to swap? Its cgroup may have less of that than the policy's. */
+static bool mmpath_may_swap(struct folio *folio)
+{
+	bool may;
+
+	/* it has a place there, or is dropped without */
+	if (folio_test_swapcache(folio) || !folio_test_swapbacked(folio))
+		return true;
+	rcu_read_lock();
+	may = mem_cgroup_get_nr_swap_pages(folio_memcg(folio)) > 0;
+	rcu_read_unlock();
+	return may;
+}
+
 /* Is @folio where @w wants pages? */
 static bool mmpath_is_there(struct folio *folio, const struct mmpath_want *w)
 {
@@ -315,6 +329,8 @@ static enum mmpath_replace_count mmpath_isolate_folio(const struct mmpath_replac
 		return MMPATH_REFUSED_PINNED;
 	if (!mmpath_may_take(folio, r->memcg))
 		return MMPATH_REFUSED_LOW;
+	if (!mmpath_may_swap(folio))
+		return MMPATH_REFUSED_SWAP;
 	if (mmpath_is_enough(r, folio_nid(folio), nid))
 		return MMPATH_REFUSED_NODE;
 	if (folio_test_writeback(folio) || !folio_isolate_lru(folio))
