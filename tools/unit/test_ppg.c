@@ -356,6 +356,34 @@ static void test_no_large(void **state)
 	(void)state;
 }
 
+static u64 bytes_of_a_page(u64 apart)
+{
+	u32 nr = 100000, i;
+	struct mmpath_ppg g;
+	struct test_mem tm;
+	u64 bytes;
+
+	test_mem_init(&tm);
+	mmpath_ppg_init(&g, &tm.mem);
+	for (i = 0; i < nr; i++)
+		assert_true(mmpath_ppg_get(&g, i * apart));
+	bytes = mmpath_ppg_bytes(&g) / nr;
+	print_message("# one page in %llu: %llu bytes each\n", (unsigned long long)apart,
+		      (unsigned long long)bytes);
+	mmpath_ppg_destroy(&g);
+	return bytes;
+}
+
+/* As Documentation/admin-guide/mm/path/prefetch.rst tells it. A page alone needs a chunk. */
+static void test_bytes(void **state)
+{
+	assert_in_range(bytes_of_a_page(1), 28, 36);
+	assert_in_range(bytes_of_a_page(8), 60, 80);
+	assert_in_range(bytes_of_a_page(128), 500, 580);
+	assert_in_range(bytes_of_a_page(5000), 500, 580);
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -364,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_no_large),
+		cmocka_unit_test(test_bytes),
 	};
 
 	cmocka_set_test_filter(getenv("UNIT_FILTER"));
