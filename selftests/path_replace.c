@@ -25,7 +25,7 @@
 #include <unistd.h>
 #include "path_util.h"
 
-#define NR_CASES	50
+#define NR_CASES	51
 #define NR_WORTH	11
 #define NR_MACHINE	4
 #define FILE_NAME	"memory.path.replace"
@@ -1327,6 +1327,63 @@ static void test_swap_max(void)
 	path_cg_remove(top);
 }
 
+#define LAPTOP_MODE	"/proc/sys/vm/laptop_mode"
+#define CACHE_MIB	160
+
+static int fill_cache(void *arg)
+{
+	size_t left = CACHE_MIB << 20;
+	int *fd = arg;
+	char page[PAGE];
+
+	while (left && read(*fd, page, PAGE) == (ssize_t)PAGE)
+		left -= PAGE;
+	return left ? KSFT_FAIL : KSFT_PASS;
+}
+
+/* How many pages has reclaim asked the policy for, or left to the kernel in its turns? */
+static long long asked(const char *cg)
+{
+	return stat_of(cg, "replace_supplied") + stat_of(cg, "replace_missed") +
+	       stat_of(cg, "replace_left");
+}
+
+/*
+ * Reclaim that must not write takes no victims, which are written mostly. It may write once it has
+ * found too little. Here are so many clean pages of a file that it does not.
+ */
+static void test_laptop(void)
+{
+	char *cg = tracked(NULL, "laptop", "lru");
+	pid_t pid = have_known(cg);
+	long long before, quiet;
+	int fd = -1;
+	bool good;
+
+	/* a disk that nobody has open has no pages in memory */
+	if (path_file_disk(CACHE_MIB, 0, PATH_DEPTH))
+		fd = open("/dev/" PATH_FILE_DISK, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		end_hold(pid);
+		ksft_test_result_skip("no disk for files\n");
+		path_cg_remove(cg);
+		return;
+	}
+	good = path_eq(path_run(cg, fill_cache, &fd, 60), KSFT_PASS);
+	path_save(LAPTOP_MODE);
+	path_write(LAPTOP_MODE, "1");
+	before = asked(cg);
+	bite(cg, "64K", 4);
+	quiet = asked(cg);
+	path_write(LAPTOP_MODE, "0");
+	bite(cg, "64K", 4);
+	good &= path_eq(quiet, before) && path_gt(asked(cg), quiet);
+	ksft_test_result(good & end_hold(pid), "laptop_mode: reclaim that must not write\n");
+	close(fd);
+	path_swap_restore();
+	path_cg_remove(cg);
+}
+
 /*
  * A cgroup with a policy does not pay for one without. If policies know half of the pages, they are
  * asked for one in four, and the worker may free as many. In its own turns the kernel takes pages
@@ -2025,6 +2082,7 @@ static void test_all(void)
 	test_high();
 	test_low();
 	test_swap_max();
+	test_laptop();
 	test_below();
 	test_grown(false);
 	test_grown(true);
