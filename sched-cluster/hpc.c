@@ -12,8 +12,9 @@
  *
  * A thread that has a log (hpc-log.c) gets its pieces there, too.
  *
- * The timer stops on an idle CPU, and starts with the next task. A slice is HPC_REST times as long
- * as its end takes, or longer, so that a CPU gets its work done however dear that is.
+ * On an idle CPU the timer ends its slice, and stops. It starts with the next task. A slice is
+ * HPC_REST times as long as its end takes, or longer, so that a CPU gets its work done however
+ * dear that is.
  *
  * With polling (thesis 2.2.2) a slice that is over also ends when the CPU returns to user mode.
  * Then the timer is set far ahead, for a CPU that stays in user mode or in the kernel.
@@ -224,12 +225,15 @@ static void hpc_piece_end(struct hpc_cpu *c, const struct hpc_piece *piece,
 
 /*
  * What was counted since the piece began was @task's. @counted have a counter, and were read. Tasks
- * with a log may have many pieces, and these are one to the cgroup: the ring is for all.
+ * with a log may have many pieces, and these are one to the cgroup: the ring is for all. What an
+ * idle CPU counts is nobody's.
  */
 static void hpc_cut(struct hpc_cpu *c, struct task_struct *task, u64 counted)
 {
 	struct hpc_piece piece;
 
+	if (is_idle_task(task))
+		return;
 	hpc_piece_fill(c, &piece, counted);
 	/* without cycles nothing can be said */
 	if (!(piece.seen & 1) || !piece.count[0])
@@ -301,10 +305,7 @@ static void hpc_give(struct hpc_cpu *c, unsigned int group)
 
 static void hpc_read_and_cut(struct hpc_cpu *c, struct task_struct *task)
 {
-	u64 counted = perf_event_read_set_local(c->event, hpc_config.groups.set[c->group]);
-
-	if (!is_idle_task(task))
-		hpc_cut(c, task, counted);
+	hpc_cut(c, task, perf_event_read_set_local(c->event, hpc_config.groups.set[c->group]));
 }
 
 static void hpc_end_slice(struct hpc_cpu *c)
@@ -341,15 +342,25 @@ static ktime_t hpc_patience(struct hpc_cpu *c)
 	return hpc_has_slicer(c) ? HPC_LONGEST : HPC_PATIENCE * hpc_slice(c);
 }
 
+/*
+ * Nobody runs, and the timer rests. The slice ends all the same: the next task starts the timer
+ * anew, and where all tasks sleep before a slice is over none would ever end.
+ */
+static enum hrtimer_restart hpc_rest(struct hpc_cpu *c)
+{
+	if (c->on && !hpc_goes_on(c))
+		hpc_end_slice(c);
+	c->ticking = false;
+	return HRTIMER_NORESTART;
+}
+
 static enum hrtimer_restart hpc_timer_fn(struct hrtimer *timer)
 {
 	struct hpc_cpu *c = container_of(timer, struct hpc_cpu, timer);
 	ktime_t now;
 
-	if (!c->on || is_idle_task(current)) {
-		c->ticking = false;
-		return HRTIMER_NORESTART;
-	}
+	if (!c->on || is_idle_task(current))
+		return hpc_rest(c);
 	if (hpc_goes_on(c)) {
 		c->ended = false;
 		hrtimer_forward_now(timer, hpc_patience(c));

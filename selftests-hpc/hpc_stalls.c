@@ -928,6 +928,35 @@ static bool takes_turns(void)
 	return good;
 }
 
+/* Runs for a fifth of a slice, and sleeps for ten, again and again. */
+static void nap(unsigned int rounds)
+{
+	volatile uint64_t x = 1;
+
+	for (; rounds; rounds--) {
+		x = phase(2, 1000, x);
+		usleep(2000);
+	}
+}
+
+/* On a CPU that goes idle before a slice is over slices end, and what they had is not left open. */
+static bool sleeps_often(void)
+{
+	bool good = begin("all") && make_cgroup(CG);
+	long long slices = number(HPC "stats/slices"), lost = number(HPC "stats/lost");
+	unsigned int naps = 2000;
+
+	good &= does(nap, CG, 1, naps);
+	slices = number(HPC "stats/slices") - slices;
+	ksft_print_msg("%lld slices, %lld cycles, and %lld pending\n", slices, plain(CG, "cycles"),
+		       plain(CG, "pending"));
+	good &= slices >= naps && is("lost", number(HPC "stats/lost"), lost) &&
+		plain(CG, "cycles") > plain(CG, "pending");
+	rmdir(CG);
+	end();
+	return good;
+}
+
 /* Many tasks that hardly live, and a cgroup that goes with pieces in the ring */
 static bool outlives_tasks(void)
 {
@@ -1367,7 +1396,7 @@ static void run(const char *name, bool (*test)(void))
 
 static void run_all(void)
 {
-	ksft_set_plan(16);
+	ksft_set_plan(17);
 	run("nonsense is refused", refuses_nonsense);
 	run("nothing changes while it counts", refuses_changes);
 	run("as few groups as can be", packs);
@@ -1391,6 +1420,11 @@ static void run_all(void)
 		run("tasks that take turns all the time", takes_turns);
 	else
 		ksft_test_result_skip("tasks that take turns all the time (virtual time only)\n");
+	/* in host time the end of a slice may take longer than the task sleeps */
+	if (modelled_time())
+		run("a CPU that sleeps often", sleeps_often);
+	else
+		ksft_test_result_skip("a CPU that sleeps often (virtual time only)\n");
 	run("tasks that exit", outlives_tasks);
 	run("a CPU that goes offline", survives_hotplug);
 	run("others have all counters", yields_to_others);
