@@ -112,6 +112,10 @@ static void hpc_sweep_fn(struct work_struct *work);
 static DECLARE_WORK(hpc_work, hpc_work_fn);
 static DECLARE_DELAYED_WORK(hpc_sweep, hpc_sweep_fn);
 
+/* Starts hpc_work, as nothing can be queued below a runqueue's lock. */
+static void hpc_half_full_fn(struct irq_work *work);
+static DEFINE_PER_CPU(struct irq_work, hpc_half_full) = IRQ_WORK_INIT_HARD(hpc_half_full_fn);
+
 /* Pieces */
 
 static u64 hpc_idle_time(const struct perf_event *event)
@@ -186,6 +190,9 @@ static void hpc_piece_close(struct hpc_cpu *c)
 	/* pairs with hpc_drain_cpu() */
 	smp_store_release(&c->head, c->head + 1);
 	c->open.css = NULL;
+	/* pieces come one by one, so none passes it by */
+	if (c->head - READ_ONCE(c->tail) == HPC_RING / 2)
+		irq_work_queue(this_cpu_ptr(&hpc_half_full));
 }
 
 /* The first of this cgroup in this slice */
@@ -321,8 +328,6 @@ static void hpc_end_slice(struct hpc_cpu *c)
 	hpc_piece_close(c);
 	/* the last piece was of the slice that is over */
 	c->stats.slices++;
-	if (c->head - READ_ONCE(c->tail) > HPC_RING / 2)
-		queue_work(system_unbound_wq, &hpc_work);
 }
 
 /* The end of a slice took so long. */
@@ -509,6 +514,11 @@ static void hpc_work_fn(struct work_struct *work)
 	mutex_lock(&hpc_account_mutex);
 	hpc_drain();
 	mutex_unlock(&hpc_account_mutex);
+}
+
+static void hpc_half_full_fn(struct irq_work *work)
+{
+	queue_work(system_unbound_wq, &hpc_work);
 }
 
 /* Rings hold references to cgroups, and accounts memory. */

@@ -897,19 +897,17 @@ static bool all_is_known(const char *cg)
 	       adds_up(cg);
 }
 
-/*
- * Two tasks of two cgroups that take turns some hundred times in a slice. A window in which pieces
- * counted as slices do would be over before each group had its turn.
- */
-static bool takes_turns(void)
+/* Two tasks of two cgroups that take turns some hundred times in a slice, or more often */
+static bool take_turns(const char *slice_us)
 {
 	int there[2], back[2], status = -1, i;
 	bool good = begin("all") && make_cgroup(CG) && make_cgroup(CG "-2");
+	long long lost = number(HPC "stats/lost");
 	pid_t pid[2];
 
 	if (pipe(there) || pipe(back))
 		return false;
-	good &= is("slice_us", put(HPC "slice_us", "20000"), 0);
+	good &= is("slice_us", put(HPC "slice_us", slice_us), 0);
 	pid[0] = player(CG, there[0], back[1], there[1], 20000);
 	pid[1] = player(CG "-2", back[0], there[1], back[1], 20000);
 	good &= write(there[1], "x", 1) == 1;
@@ -919,13 +917,33 @@ static bool takes_turns(void)
 		waitpid(pid[i], &status, 0);
 		good &= is("exit status", status, 0);
 	}
-	good &= all_is_known(CG) & all_is_known(CG "-2");
+	good &= is("lost", number(HPC "stats/lost"), lost);
 	close(there[0]);
 	close(back[0]);
-	end();
-	rmdir(CG);
-	rmdir(CG "-2");
 	return good;
+}
+
+static bool end_turns(void)
+{
+	end();
+	return !rmdir(CG) & !rmdir(CG "-2");
+}
+
+/* A window in which pieces counted as slices do would be over before each group had its turn. */
+static bool takes_turns(void)
+{
+	bool good = take_turns("20000");
+
+	good &= all_is_known(CG) & all_is_known(CG "-2");
+	return end_turns() && good;
+}
+
+/* A slice in which pieces are more than the ring has room for */
+static bool takes_many_turns(void)
+{
+	bool good = take_turns("100000");
+
+	return end_turns() && good;
 }
 
 /* Runs for a fifth of a slice, and sleeps for ten, again and again. */
@@ -1396,7 +1414,7 @@ static void run(const char *name, bool (*test)(void))
 
 static void run_all(void)
 {
-	ksft_set_plan(17);
+	ksft_set_plan(18);
 	run("nonsense is refused", refuses_nonsense);
 	run("nothing changes while it counts", refuses_changes);
 	run("as few groups as can be", packs);
@@ -1420,6 +1438,10 @@ static void run_all(void)
 		run("tasks that take turns all the time", takes_turns);
 	else
 		ksft_test_result_skip("tasks that take turns all the time (virtual time only)\n");
+	if (modelled_time())
+		run("turns that fill the ring in a slice", takes_many_turns);
+	else
+		ksft_test_result_skip("turns that fill the ring in a slice (virtual time only)\n");
 	/* in host time the end of a slice may take longer than the task sleeps */
 	if (modelled_time())
 		run("a CPU that sleeps often", sleeps_often);
