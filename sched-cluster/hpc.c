@@ -690,6 +690,8 @@ static void hpc_stop_this(void *unused)
 {
 	struct hpc_cpu *c = this_cpu_ptr(&hpc_cpus);
 
+	/* what the current task had since the last cut, which may be all it had */
+	hpc_read_and_cut(c, current);
 	hpc_piece_close(c);
 	c->on = false;
 	c->logged = false;

@@ -975,6 +975,40 @@ static bool sleeps_often(void)
 	return good;
 }
 
+static void work_and_tell(unsigned int rounds)
+{
+	work(rounds);
+	kill(getppid(), SIGUSR1);
+	work(1000 * rounds);
+}
+
+/* What a task had in a slice that is not over when counting ends, is not lost. */
+static bool ends_slices(void)
+{
+	bool good = begin("user") && make_cgroup(CG);
+	sigset_t set;
+	int tell, sig;
+	pid_t pid;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	good &= is("slice_us", put(HPC "slice_us", "100000"), 0);
+	pid = task_that(work_and_tell, CG, 1, 5, &tell);
+	close(tell);
+	sigwait(&set, &sig);
+	put(HPC "enabled", "0");
+	ksft_print_msg("%lld cycles\n", all_cycles(CG));
+	good &= all_cycles(CG) > 5 * 4 * 5000;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	rmdir(CG);
+	end();
+	return good;
+}
+
 /* Many tasks that hardly live, and a cgroup that goes with pieces in the ring */
 static bool outlives_tasks(void)
 {
@@ -1414,7 +1448,7 @@ static void run(const char *name, bool (*test)(void))
 
 static void run_all(void)
 {
-	ksft_set_plan(18);
+	ksft_set_plan(19);
 	run("nonsense is refused", refuses_nonsense);
 	run("nothing changes while it counts", refuses_changes);
 	run("as few groups as can be", packs);
@@ -1447,6 +1481,7 @@ static void run_all(void)
 		run("a CPU that sleeps often", sleeps_often);
 	else
 		ksft_test_result_skip("a CPU that sleeps often (virtual time only)\n");
+	run("a slice that is not over", ends_slices);
 	run("tasks that exit", outlives_tasks);
 	run("a CPU that goes offline", survives_hotplug);
 	run("others have all counters", yields_to_others);
