@@ -649,27 +649,31 @@ static bool hpc_fits(void *cpu, u64 set)
 	return q.answer;
 }
 
-/* Groups, as the first CPU has the counters for them. Its events are made for that only. */
+/*
+ * Groups, as the first CPU has the counters for them. Its events are made for that only. Those of
+ * the last time stay where these cannot be made: what was counted of them can still be read.
+ */
 static int hpc_make_groups(void)
 {
 	int cpu = cpumask_first(cpu_online_mask), ret;
 	struct hpc_cpu *c = per_cpu_ptr(&hpc_cpus, cpu);
 	struct hpc_set *set = &hpc_config.events.set;
+	struct hpc_groups groups = { };
 	struct hpc_order order;
 
-	memset(&hpc_config.groups, 0, sizeof(hpc_config.groups));
 	ret = hpc_create_events(c, cpu);
 	if (ret)
 		return ret;
-	ret = hpc_pack(&hpc_config.groups, set->nr, hpc_fits, &cpu, get_random_u64());
+	ret = hpc_pack(&groups, set->nr, hpc_fits, &cpu, get_random_u64());
 	hpc_release_events(c);
-	if (!ret && !hpc_config.groups.nr)
+	if (!ret && !groups.nr)
 		ret = -EBUSY;
-	if (!ret)
-		ret = hpc_order_init(&order, hpc_config.weight, hpc_config.groups.nr, 1);
-	if (!ret)
-		set->longest = 4 * HPC_LEAST * order.nr;
-	return ret;
+	ret = ret ?: hpc_order_init(&order, hpc_config.weight, groups.nr, 1);
+	if (ret)
+		return ret;
+	hpc_config.groups = groups;
+	set->longest = 4 * HPC_LEAST * order.nr;
+	return 0;
 }
 
 /* CPUs */

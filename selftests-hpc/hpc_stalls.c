@@ -720,6 +720,26 @@ static bool packs(void)
 	return good;
 }
 
+/* Counting that cannot begin leaves the groups of what was counted before. */
+static bool keeps_groups(void)
+{
+	char groups[PAGE], uncounted[PAGE], text[PAGE];
+	bool good = begin("all");
+
+	get(HPC "groups", groups, sizeof(groups));
+	get(HPC "uncounted", uncounted, sizeof(uncounted));
+	put(HPC "enabled", "0");
+	good &= is("weights", put(HPC "weights", "64 64 64"), 0) &&
+		refused("enabled", "1", -EINVAL);
+	get(HPC "groups", text, sizeof(text));
+	good &= *groups && !strcmp(text, groups);
+	get(HPC "uncounted", text, sizeof(text));
+	good &= !strcmp(text, uncounted);
+	put(HPC "weights", " ");
+	end();
+	return good;
+}
+
 #define ROUNDS	2000
 
 static bool breaks_down(void)
@@ -1448,10 +1468,11 @@ static void run(const char *name, bool (*test)(void))
 
 static void run_all(void)
 {
-	ksft_set_plan(19);
+	ksft_set_plan(20);
 	run("nonsense is refused", refuses_nonsense);
 	run("nothing changes while it counts", refuses_changes);
 	run("as few groups as can be", packs);
+	run("groups stay when counting cannot begin", keeps_groups);
 	run("the breakdown is the PMU's", breaks_down);
 	/* in host time slices are as many as the host has time for */
 	if (modelled_time())
