@@ -174,6 +174,8 @@ static void hpc_break_down(const struct hpc_set *set, const struct hpc_estimate 
 			continue;
 		total = &t->event[i];
 		part = sum > cycles ? hpc_mul_div(e[i].value, cycles, sum) : e[i].value;
+		/* as above */
+		part = min(left, part);
 		left -= part;
 		total->stall += part;
 		hpc_var_add(&total->stall_var, e[i].var);

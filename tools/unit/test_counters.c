@@ -397,6 +397,22 @@ static void test_sources(void **state)
 	(void)state;
 }
 
+/* Estimates of stalls that are as large as can be, of a PMU that lies, add up to the cycles, too. */
+static void test_too_much(void **state)
+{
+	static const u64 count[] = { 1000, 1ULL << 59, 1ULL << 59, 10, 2, 5 };
+	struct hpc_window w = { };
+	struct hpc_totals t = { };
+
+	fill(&w, count, 40);
+	hpc_window_close(&w, &set, &t);
+	assert_same(t.event[1].count, U64_MAX);
+	assert_same(t.event[2].count, U64_MAX);
+	assert_same(t.event[1].stall + t.event[2].stall, 40000);
+	assert_same(t.completion, 0);
+	(void)state;
+}
+
 static void test_lacking_stall(void **state)
 {
 	static const u64 count[] = { 1000, 300, 200, 10, 2, 5 };
@@ -519,6 +535,7 @@ int main(void)
 		cmocka_unit_test(test_error),
 		cmocka_unit_test(test_break_down),
 		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_too_much),
 		cmocka_unit_test(test_lacking_stall),
 		cmocka_unit_test(test_lacking_source),
 		cmocka_unit_test(test_due),
