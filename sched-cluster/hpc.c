@@ -902,6 +902,7 @@ void hpc_sum_stats(struct hpc_stats *sum)
 	}
 }
 
+/* Behind the initcalls of drivers: their PMUs see a CPU that comes before we do. */
 static int __init hpc_init(void)
 {
 	int state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "sched/hpc:online",
@@ -909,4 +910,4 @@ static int __init hpc_init(void)
 
 	return min(state, 0);
 }
-subsys_initcall(hpc_init);
+late_initcall(hpc_init);
