@@ -13,13 +13,20 @@
 #define HPC_SLICE_LEAST	1000	/* events */
 #define HPC_SLICE_MOST	1000000000000
 
-/* Only what is not in use may change. Returns with hpc_mutex held, or an error. */
+static void hpc_unlock_config(void)
+{
+	mutex_unlock(&hpc_mutex);
+	mutex_unlock(&hpc_enable_mutex);
+}
+
+/* Only what is not in use may change. Returns with the locks held, or an error. */
 static int hpc_lock_config(void)
 {
+	mutex_lock(&hpc_enable_mutex);
 	mutex_lock(&hpc_mutex);
 	if (!hpc_config.enabled)
 		return 0;
-	mutex_unlock(&hpc_mutex);
+	hpc_unlock_config();
 	return -EBUSY;
 }
 
@@ -83,7 +90,7 @@ static ssize_t polling_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (ret)
 		return ret;
 	hpc_config.polling = on;
-	mutex_unlock(&hpc_mutex);
+	hpc_unlock_config();
 	return count;
 }
 
@@ -109,7 +116,7 @@ static ssize_t mode_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (ret)
 		return ret;
 	hpc_config.mode = mode;
-	mutex_unlock(&hpc_mutex);
+	hpc_unlock_config();
 	return count;
 }
 
@@ -234,7 +241,7 @@ static int hpc_set_events(const struct hpc_events *events)
 	memset(&hpc_config.groups, 0, sizeof(hpc_config.groups));
 	hpc_log_new_epoch();
 	mutex_unlock(&hpc_account_mutex);
-	mutex_unlock(&hpc_mutex);
+	hpc_unlock_config();
 	return 0;
 }
 
@@ -316,7 +323,7 @@ static ssize_t slice_event_store(struct kobject *kobj, struct kobj_attribute *at
 
 	if (!ret) {
 		ret = hpc_set_slice_event(strim(text));
-		mutex_unlock(&hpc_mutex);
+		hpc_unlock_config();
 	}
 	kfree(text);
 	return ret ?: count;
@@ -406,7 +413,7 @@ static ssize_t weights_store(struct kobject *kobj, struct kobj_attribute *attr,
 	if (ret)
 		return ret;
 	memcpy(hpc_config.weight, weight, sizeof(weight));
-	mutex_unlock(&hpc_mutex);
+	hpc_unlock_config();
 	return count;
 }
 

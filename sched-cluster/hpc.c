@@ -23,11 +23,12 @@
  * event with a counter of its own ends them when it overflows. That may be in an NMI, so an
  * irq_work does what is to be done.
  *
- * Locks: cpus_read_lock(), hpc_mutex, hpc_account_mutex, in this order. The first event of perf's
- * that wants to know of changes of the task takes cpus_read_lock() itself, so hpc_keeper is there
- * before one that samples. What is of a CPU
- * changes on that CPU only, with interrupts off. A ring has one writer, its CPU, and one reader,
- * who holds hpc_account_mutex.
+ * Locks: hpc_enable_mutex, cpus_read_lock(), hpc_mutex, hpc_account_mutex, in this order. The first
+ * event of perf's that wants to know of changes of the task takes cpus_read_lock() itself, so
+ * hpc_keeper is there before one that samples. Tracepoints and other events of software take it,
+ * too, when they come and when they go, so there are none. What is of a CPU changes on that CPU
+ * only, with interrupts off. A ring has one writer, its CPU, and one reader, who holds
+ * hpc_account_mutex.
  */
 #define pr_fmt(fmt) "hpc: " fmt
 
@@ -99,7 +100,9 @@ static DEFINE_PER_CPU(struct hpc_cpu, hpc_cpus);
 
 DEFINE_STATIC_KEY_FALSE(hpc_polling);
 
-/* hpc_config, and CPUs that come and go */
+/* On and off. The probe, and events of some kinds, take cpus_read_lock(). */
+DEFINE_MUTEX(hpc_enable_mutex);
+/* CPUs that come and go */
 DEFINE_MUTEX(hpc_mutex);
 
 struct hpc_config hpc_config = {
@@ -763,7 +766,7 @@ static int hpc_keep(void)
 	};
 	struct perf_event *event;
 
-	if (!READ_ONCE(hpc_config.slice_period))
+	if (!hpc_config.slice_period)
 		return 0;
 	event = perf_event_create_kernel_counter(&attr, -1, current, NULL, NULL);
 	if (IS_ERR(event))
@@ -779,6 +782,37 @@ static void hpc_keep_no_more(void)
 	hpc_keeper = NULL;
 }
 
+/* Is it an event of @pmu, or is @pmu NULL? It becomes that of the event. */
+static int hpc_check_event(const struct hpc_event *e, const struct pmu **pmu)
+{
+	struct perf_event *event = hpc_create(e, cpumask_first(cpu_online_mask), 0, NULL);
+	int ret = 0;
+
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	if (*pmu && event->pmu != *pmu)
+		ret = -EXDEV;
+	else if (event->pmu->task_ctx_nr == perf_sw_context)
+		ret = -EOPNOTSUPP;
+	*pmu = event->pmu;
+	perf_event_release_kernel(event);
+	return ret;
+}
+
+/* Before cpus_read_lock(), see above */
+static int hpc_check_events(void)
+{
+	const struct hpc_events *events = &hpc_config.events;
+	const struct pmu *pmu = NULL;
+	unsigned int i;
+	int ret = 0;
+
+	lockdep_assert_held(&hpc_enable_mutex);
+	for (i = 0; !ret && i < events->set.nr; i++)
+		ret = hpc_check_event(&events->event[i], &pmu);
+	return ret;
+}
+
 static int hpc_start(void)
 {
 	int cpu, ret;
@@ -788,9 +822,6 @@ static int hpc_start(void)
 		return -ENODATA;
 	if (hpc_config.slice_period && hpc_config.polling)
 		return -EINVAL;
-	/* slice_event was written a moment ago */
-	if (hpc_config.slice_period && !hpc_keeper)
-		return -EBUSY;
 	ret = hpc_make_groups();
 	if (ret)
 		return ret;
@@ -806,25 +837,26 @@ static int hpc_start(void)
 	return 0;
 }
 
-/* The probe waits for cpus_read_lock(). It does nothing on CPUs that do not count. */
-static DEFINE_MUTEX(hpc_probe_mutex);
-
 /**
  * hpc_enable - begin to count
  *
  * Context: may sleep.
  * Return: 0; -ENODATA: there are no events; -EBUSY: others have all counters; -E2BIG: more
  * groups than HPC_GROUPS; -EINVAL: more slices than HPC_SLOTS, or slices of events and polling;
- * -EXDEV: events of several PMUs, or not of each CPU; or what perf says of an event that it does
- * not take
+ * -EXDEV: events of several PMUs, or not of each CPU; -EOPNOTSUPP: events of software; or what perf
+ * says of an event that it does not take
  */
 int hpc_enable(void)
 {
 	int ret = 0;
 
-	mutex_lock(&hpc_probe_mutex);
+	mutex_lock(&hpc_enable_mutex);
 	if (hpc_config.enabled)
 		goto out;
+	ret = hpc_check_events();
+	if (ret)
+		goto out;
+	/* the probe does nothing on CPUs that do not count */
 	ret = register_trace_sched_switch(hpc_probe_sched_switch, NULL);
 	if (ret)
 		goto out;
@@ -844,7 +876,7 @@ int hpc_enable(void)
 out_unregister:
 	unregister_trace_sched_switch(hpc_probe_sched_switch, NULL);
 out:
-	mutex_unlock(&hpc_probe_mutex);
+	mutex_unlock(&hpc_enable_mutex);
 	return ret;
 }
 
@@ -857,7 +889,7 @@ void hpc_disable(void)
 {
 	int cpu;
 
-	mutex_lock(&hpc_probe_mutex);
+	mutex_lock(&hpc_enable_mutex);
 	if (!hpc_config.enabled)
 		goto out;
 	cpus_read_lock();
@@ -875,7 +907,7 @@ void hpc_disable(void)
 	tracepoint_synchronize_unregister();
 	cancel_delayed_work_sync(&hpc_sweep);
 out:
-	mutex_unlock(&hpc_probe_mutex);
+	mutex_unlock(&hpc_enable_mutex);
 }
 
 /**

@@ -47,7 +47,7 @@ struct hpc_events {
 enum hpc_mode { HPC_ALL, HPC_USER, HPC_KERNEL };
 
 /**
- * struct hpc_config - set through sysfs, under hpc_mutex
+ * struct hpc_config - set through sysfs, under hpc_enable_mutex and hpc_mutex
  * @enabled: it counts. Nothing but @slice_us changes then
  * @slice_us: how long a group has the counters, where @slice_period is 0
  * @slice_event: number of the event that ends slices
@@ -70,6 +70,7 @@ struct hpc_config {
 };
 
 extern struct hpc_config hpc_config;
+extern struct mutex hpc_enable_mutex;
 extern struct mutex hpc_mutex;
 
 /**

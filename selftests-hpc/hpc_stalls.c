@@ -683,6 +683,12 @@ static bool refuses_nonsense(void)
 	sprintf(many, "cycles=%lld:1 clock=1:0", number(PMU "type"));
 	put(HPC "events", many);
 	good &= refused("enabled", "1", -EXDEV);
+	/* events of software, and a tracepoint */
+	put(HPC "events", "cycles=1:2 switches=1:3");
+	good &= refused("enabled", "1", -EOPNOTSUPP);
+	sprintf(many, "cycles=2:%lld", number(TRACING "events/sched/sched_switch/id"));
+	put(HPC "events", many);
+	good &= refused("enabled", "1", -EOPNOTSUPP);
 	put(HPC "events", " ");
 	good &= refused("enabled", "1", -ENODATA);
 	return good;
