@@ -4,6 +4,7 @@
  * Documentation/ABI/testing/sysfs-kernel-hpc.
  */
 #include <linux/ctype.h>
+#include <linux/err.h>
 #include <linux/kobject.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -28,6 +29,14 @@ static int hpc_lock_config(void)
 		return 0;
 	hpc_unlock_config();
 	return -EBUSY;
+}
+
+/* A copy to be cut into words, or an error. A longer text has been cut already, maybe in a word. */
+static char *hpc_copy_text(const char *buf, size_t count)
+{
+	char *text = count < PAGE_SIZE ? kstrdup(buf, GFP_KERNEL) : ERR_PTR(-E2BIG);
+
+	return text ?: ERR_PTR(-ENOMEM);
 }
 
 static ssize_t enabled_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
@@ -248,15 +257,18 @@ static int hpc_set_events(const struct hpc_events *events)
 static ssize_t events_store(struct kobject *kobj, struct kobj_attribute *attr,
 			    const char *buf, size_t count)
 {
-	struct hpc_events *events = kzalloc(sizeof(*events), GFP_KERNEL);
-	char *text = kstrdup(buf, GFP_KERNEL);
+	struct hpc_events *events;
+	char *text = hpc_copy_text(buf, count);
 	int ret = -ENOMEM;
 
-	if (events && text)
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	events = kzalloc(sizeof(*events), GFP_KERNEL);
+	if (events)
 		ret = hpc_parse_events(events, text);
 	ret = ret ?: hpc_set_events(events);
-	kfree(text);
 	kfree(events);
+	kfree(text);
 	return ret ?: count;
 }
 
@@ -318,9 +330,12 @@ static int hpc_set_slice_event(char *text)
 static ssize_t slice_event_store(struct kobject *kobj, struct kobj_attribute *attr,
 				 const char *buf, size_t count)
 {
-	char *text = kstrdup(buf, GFP_KERNEL);
-	int ret = text ? hpc_lock_config() : -ENOMEM;
+	char *text = hpc_copy_text(buf, count);
+	int ret;
 
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	ret = hpc_lock_config();
 	if (!ret) {
 		ret = hpc_set_slice_event(strim(text));
 		hpc_unlock_config();
@@ -402,12 +417,13 @@ static int hpc_parse_weights(u8 *weight, char *text)
 static ssize_t weights_store(struct kobject *kobj, struct kobj_attribute *attr,
 			     const char *buf, size_t count)
 {
-	char *text = kstrdup(buf, GFP_KERNEL);
+	char *text = hpc_copy_text(buf, count);
 	u8 weight[HPC_GROUPS];
-	int ret = -ENOMEM;
+	int ret;
 
-	if (text)
-		ret = hpc_parse_weights(weight, text);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	ret = hpc_parse_weights(weight, text);
 	kfree(text);
 	ret = ret ?: hpc_lock_config();
 	if (ret)

@@ -262,9 +262,14 @@ static ssize_t perf_event_mux_weights_store(struct device *dev, struct device_at
 					    const char *buf, size_t count)
 {
 	struct perf_mux_weight weight[PERF_MUX_WEIGHTS];
-	char *text = kstrdup(buf, GFP_KERNEL);
-	int nr = text ? perf_mux_parse_weights(weight, text) : -ENOMEM;
+	char *text;
+	int nr;
 
+	/* what is longer has been cut, maybe in a number */
+	if (count >= PAGE_SIZE)
+		return -E2BIG;
+	text = kstrdup(buf, GFP_KERNEL);
+	nr = text ? perf_mux_parse_weights(weight, text) : -ENOMEM;
 	kfree(text);
 	if (nr < 0)
 		return nr;

@@ -155,6 +155,7 @@ static bool refuses_weights(void)
 	const char *bad[] = { "1", "1:", ":2", "x:2", "1:x", "1:0", "1:65", "1:-1", "1:2:3", "1:2 1:3",
 			      "18446744073709551616:2", "1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1" };
 	bool good = put(WEIGHTS, " 0x10:64\n  2:1 ") && weights_are("0x10:64 0x2:1\n");
+	char cut[4096 + 2];
 	unsigned int i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -164,6 +165,14 @@ static bool refuses_weights(void)
 		}
 		good &= weights_are("0x10:64 0x2:1\n");
 	}
+	/* of which the kernel gets all but the last digit */
+	memset(cut, ' ', sizeof(cut));
+	strcpy(cut + sizeof(cut) - 5, "1:12");
+	if (put(WEIGHTS, cut)) {
+		ksft_print_msg("what is cut was taken\n");
+		good = false;
+	}
+	good &= weights_are("0x10:64 0x2:1\n");
 	return put(WEIGHTS, " ") && weights_are("\n") && good;
 }
 

@@ -640,6 +640,24 @@ static bool refused(const char *file, const char *text, int want)
 	return false;
 }
 
+/* The kernel gets a page at most of what is written at a time. Here a word goes on behind it. */
+static bool refuses_what_is_cut(void)
+{
+	static const char * const files[] = { "events", "weights", "slice_event" };
+	static const char * const texts[] = { "cycles=1:12", "12", "insns 50000" };
+	char text[PAGE + 2];
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		memset(text, ' ', sizeof(text));
+		text[sizeof(text) - 1] = 0;
+		memcpy(text + PAGE + 1 - strlen(texts[i]), texts[i], strlen(texts[i]));
+		good &= refused(files[i], text, -E2BIG);
+	}
+	return good;
+}
+
 static bool refuses_nonsense(void)
 {
 	char long_name[64], many[PAGE] = "";
@@ -656,6 +674,7 @@ static bool refuses_nonsense(void)
 	};
 
 	put(HPC "events", "cycles=1:1 insns=1:2");
+	good &= refuses_what_is_cut();
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		good &= refused("events", events[i], strstr(events[i], "9999") ? -ERANGE : -EINVAL);
 	good &= refused("events", "cycles=1:1 a=1:1 a=1:2", -EEXIST);
