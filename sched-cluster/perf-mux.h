@@ -32,7 +32,6 @@ static void perf_event_groups_delete(struct perf_event_groups *groups, struct pe
 static DEFINE_PER_CPU(struct rnd_state, perf_mux_random);
 static DEFINE_MUTEX(perf_mux_mutex);
 
-/* Where it is, nobody looks at those behind the first one for which no counter is left. */
 static bool perf_mux_on(const struct pmu *pmu)
 {
 	return READ_ONCE(pmu->mux_interval_us);

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
 #include <math.h>
+#include <sys/mman.h>
 #include <time.h>
 #include "hpc.h"
 
@@ -322,6 +323,47 @@ static bool catches_up_with_nothing(void)
 	return put_us(0) && good;
 }
 
+/* Pages of events that a program maps, to read them without a call */
+static bool map_set(const struct set *s, struct perf_event_mmap_page **page)
+{
+	int i;
+
+	for (i = 0; i < MOST; i++) {
+		page[i] = mmap(NULL, getpagesize(), PROT_READ, MAP_SHARED, s->fd[i], 0);
+		if (page[i] == MAP_FAILED) {
+			ksft_print_msg("mmap: %s\n", strerror(errno));
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * Each time that a task runs, all of its events begin to count time anew, also those that wait for
+ * a counter. In turns of a second they wait while the task runs and sleeps.
+ */
+static bool tells_who_waits(void)
+{
+	struct perf_event_mmap_page *page[MOST];
+	struct set s = { };
+	bool good;
+	int i;
+
+	if (!put_us(1000000) || !open_set(&s, false) || !map_set(&s, page))
+		return false;
+	for (i = 0; i < 50; i++) {
+		work(s.fd[0], 1000000);
+		usleep(2000);
+	}
+	for (i = 0, good = true; i < MOST; i++)
+		good &= near("time of the page, us", page[i]->time_enabled / 1000,
+			     count_of(s.fd[i]).enabled / 1000, 10);
+	for (i = 0; i < MOST; i++)
+		munmap(page[i], getpagesize());
+	close_set(&s);
+	return put_us(0) && good;
+}
+
 /*
  * A program that loads in one turn of a round, for 200 rounds. In a fixed order some events see all
  * loads, and others see none.
@@ -371,7 +413,7 @@ int main(int argc, char **argv)
 	if (access(US, W_OK))
 		ksft_exit_skip("no CONFIG_PERF_MUX, or not root\n");
 	run_on(0);
-	ksft_set_plan(10);
+	ksft_set_plan(11);
 	run("off", is_off);
 	run("bad input is refused and changes nothing", refuses);
 	run("an interval of milliseconds ends it", ends);
@@ -381,6 +423,7 @@ int main(int argc, char **argv)
 	run("an event with many turns has them all", has_many_turns);
 	run("one with more than there are has a counter all the time", has_all_turns);
 	run("an event that was disabled has no more than the others", catches_up_with_nothing);
+	run("the page of an event that waits tells its time", tells_who_waits);
 	run("the order is not fixed", has_no_order);
 	ksft_finished();
 }
