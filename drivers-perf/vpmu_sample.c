@@ -140,6 +140,52 @@ static void vpmu_save_callchain(struct perf_event *event, struct perf_sample_dat
 	vpmu_set_user_callers(event, data, r, callers);
 }
 
+/* Has it what only perf_event_overflow() sees to: a BPF program, a limit, who gets a signal? */
+static bool vpmu_is_seen_to(struct perf_event *event)
+{
+	const struct perf_event *parent = event->parent ?: event;
+
+	return READ_ONCE(event->prog) || atomic_read(&event->event_limit) ||
+	       READ_ONCE(parent->fasync);
+}
+
+/*
+ * A sample that is not to count as an interrupt. For a frequency no time has passed, so that the
+ * period stays as it is. Where perf throttles the event for this very sample, it is throttled.
+ */
+static int vpmu_overflow_without(struct perf_event *event, struct perf_sample_data *data,
+				 struct pt_regs *regs)
+{
+	struct hw_perf_event *hw = &event->hw;
+	u64 interrupts = hw->interrupts, seq = hw->interrupts_seq, stamp = hw->freq_time_stamp;
+	int stop;
+
+	hw->interrupts = 0;
+	hw->freq_time_stamp = S64_MAX;
+	stop = perf_event_overflow(event, data, regs);
+	hw->freq_time_stamp = stamp;
+	if (hw->interrupts == 1) {
+		hw->interrupts = interrupts;
+		hw->interrupts_seq = seq;
+	}
+	return stop;
+}
+
+static int vpmu_overflow(struct perf_event *event, struct perf_sample_data *data,
+			 struct pt_regs *regs, u32 burst)
+{
+	perf_overflow_handler_t handler = READ_ONCE(event->overflow_handler);
+
+	if (burst) {
+		event->hw.last_period *= burst;
+		return perf_event_overflow(event, data, regs);
+	}
+	if (vpmu_is_seen_to(event))
+		return vpmu_overflow_without(event, data, regs);
+	handler(event, data, regs);
+	return 0;
+}
+
 /**
  * vpmu_deliver() - give perf a sample
  * @event: whose
@@ -149,17 +195,19 @@ static void vpmu_save_callchain(struct perf_event *event, struct perf_sample_dat
  *
  * As intel/ds.c does, only the last of a burst counts as an interrupt, or perf would take a burst
  * for a storm of them and throttle the event. Perf compares the last period with the time since
- * the last interrupt, to reach a frequency, so tell it all that passed.
+ * the last interrupt, to reach a frequency, so tell it all that passed. An event that perf has
+ * stopped at a sample gets none of those behind it in the ring.
  *
  * Context: the unit has stopped, interrupts are off, the task that caused it is current.
  */
 void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, const u64 *callers,
 		  u32 burst)
 {
-	perf_overflow_handler_t handler = READ_ONCE(event->overflow_handler);
 	struct perf_sample_data data;
 	struct pt_regs regs;
 
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
 	/* perf's buffers of callchains, until the sample is written */
 	guard(rcu)();
 	perf_sample_data_init(&data, r->addr, event->hw.last_period);
@@ -176,11 +224,6 @@ void vpmu_deliver(struct perf_event *event, const struct vpmu_record *r, const u
 	}
 	vpmu_set_regs(&regs, r);
 	vpmu_save_callchain(event, &data, &regs, r, callers);
-	if (!burst) {
-		handler(event, &data, &regs);
-		return;
-	}
-	event->hw.last_period *= burst;
-	if (perf_event_overflow(event, &data, &regs))
+	if (vpmu_overflow(event, &data, &regs, burst))
 		event->hw.state |= PERF_HES_STOPPED;
 }

@@ -393,6 +393,34 @@ static bool samples_loads(void)
 	return good;
 }
 
+/* A program may ask for so many samples, and the event is off then (PERF_EVENT_IOC_REFRESH). */
+static bool samples_so_many(void)
+{
+	struct event e = { .name = "loads", .no_kernel = true, .cpu = -1, .group = -1,
+			   .period = 1000 };
+	struct perf_event_mmap_page *page;
+	unsigned int n, wrong = 0;
+	int fd = open_event(&e);
+	uint64_t count;
+	bool good = true;
+
+	page = mmap(NULL, 65 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return false;
+	for (n = 1; n <= 4; n *= 4) {
+		good &= !ioctl(fd, PERF_EVENT_IOC_REFRESH, n);
+		loop(ROUNDS);
+		good &= near("samples", read_samples(page, &wrong), n, 0);
+		page->data_tail = page->data_head;
+		count = count_of(fd).value;
+		loop(ROUNDS);
+		good &= near("loads", count_of(fd).value, count, 0);
+	}
+	munmap(page, 65 * 4096);
+	close(fd);
+	return good;
+}
+
 /*
  * Samples of accesses are of the instruction, as perf asks for them (loads:pp). Those of other
  * events are not, and perf is told so.
@@ -929,7 +957,7 @@ int main(int argc, char **argv)
 		run("a register has the last miss", tells_last_miss);
 		ksft_finished();
 	}
-	ksft_set_plan(18);
+	ksft_set_plan(19);
 	run("instructions, loads and stores of a loop", counts_a_loop);
 	run("user and kernel mode", filters_modes);
 	run("more events than counters", shares_counters);
@@ -939,6 +967,7 @@ int main(int argc, char **argv)
 	run("what cannot be left out", leaves_out);
 	run("tasks that exit", outlives_its_task);
 	run("samples", samples_loads);
+	run("as many samples as were asked for", samples_so_many);
 	run("precise samples", samples_precisely);
 	run("instructions that lock a line", knows_locked);
 	run("physical addresses", knows_physical_addresses);
