@@ -215,8 +215,8 @@ struct mmpath_recorder {
  * @footprint: the most that @lru has held, pages
  * @reach: the most that a member's driver has filtered out, pages
  * @moved: of @members, @stat, @cost_ns and @own_ns: readers see a context here or there
- * @stat: statistics of contexts that have left, without what those that are in had when they joined:
- *	less than 0 until they leave
+ * @stat: statistics of contexts that have left, without what those that are in had when they
+ *	joined: less than 0 until they leave
  * @cost_ns: what tracking has cost these contexts
  * @own_ns: CPU time of their programs without that cost
  */

@@ -133,8 +133,8 @@ int taskcluster_prctl(unsigned int cmd, pid_t pid, unsigned int scope, unsigned 
 }
 
 /*
- * Tasks that carry a number and are not known. Those that there is room for in @tasks are put there,
- * with references. Return how many there are.
+ * Tasks that carry a number and are not known. Those for which there is room in @tasks are put
+ * there, with references. Return how many there are.
  */
 static unsigned int hint_collect(struct task_struct **tasks, unsigned int room)
 {

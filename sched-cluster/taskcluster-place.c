@@ -167,8 +167,8 @@ static DEFINE_PER_CPU(struct chip_verdict, chip_verdicts) = { .chip = -1 };
 
 /*
  * For a task that wakes up. To look at the other chips takes lines from them, which costs more than
- * the rest of a wakeup, so each CPU does so once a tick, for tasks that may use all CPUs. Under RCU,
- * interrupts are off.
+ * the rest of a wakeup, so each CPU does so once a tick, for tasks that may use all CPUs. Under
+ * RCU, interrupts are off.
  */
 static bool chip_was_full(const struct task_struct *p, int home, const struct cpumask *span)
 {

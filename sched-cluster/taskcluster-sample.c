@@ -345,7 +345,7 @@ static int taskcluster_open_all(void)
 			else if (ret && cpu_online(cpu))
 				return ret;
 		}
-		some |= source->event[0] != NULL;
+		some = some || source->event[0];
 	}
 	return some ? 0 : none;
 }
