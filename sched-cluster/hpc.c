@@ -350,6 +350,18 @@ static ktime_t hpc_patience(struct hpc_cpu *c)
 	return hpc_has_slicer(c) ? HPC_LONGEST : HPC_PATIENCE * hpc_slice(c);
 }
 
+/* Not by the timer. Returns local_clock() after it. */
+static u64 hpc_end_early(struct hpc_cpu *c, u64 now)
+{
+	u64 after;
+
+	hpc_end_slice(c);
+	after = local_clock();
+	hpc_took(c, after - now);
+	c->ended = true;
+	return after;
+}
+
 /*
  * Nobody runs, and the timer rests. The slice ends all the same: the next task starts the timer
  * anew, and where all tasks sleep before a slice is over none would ever end.
@@ -357,7 +369,7 @@ static ktime_t hpc_patience(struct hpc_cpu *c)
 static enum hrtimer_restart hpc_rest(struct hpc_cpu *c)
 {
 	if (c->on && !hpc_goes_on(c))
-		hpc_end_slice(c);
+		hpc_end_early(c, local_clock());
 	c->ticking = false;
 	return HRTIMER_NORESTART;
 }
@@ -379,18 +391,6 @@ static enum hrtimer_restart hpc_timer_fn(struct hrtimer *timer)
 	hpc_took(c, now - hrtimer_get_expires(timer));
 	hrtimer_set_expires(timer, now + hpc_next_slice(c));
 	return HRTIMER_RESTART;
-}
-
-/* Not by the timer. Returns local_clock() after it. */
-static u64 hpc_end_early(struct hpc_cpu *c, u64 now)
-{
-	u64 after;
-
-	hpc_end_slice(c);
-	after = local_clock();
-	hpc_took(c, after - now);
-	c->ended = true;
-	return after;
 }
 
 /* This CPU is about to return to user mode, with interrupts off. */

@@ -102,6 +102,18 @@ struct taskcluster_asker *taskcluster_asker_of(struct task_struct *task)
 /* Memory */
 
 static struct mem_cgroup *room_memcg;	/* a cgroup that room is made in, with a reference */
+static const struct mem_cgroup *room_last;	/* the last one; it may have gone */
+
+/* The cgroup above @memcg, or itself, whose limit leaves no room; if it is none any more, @memcg */
+static struct mem_cgroup *room_full(struct mem_cgroup *memcg)
+{
+	struct mem_cgroup *m, *full = memcg;
+
+	for (m = memcg; m && !mem_cgroup_is_root(m); m = parent_mem_cgroup(m))
+		if (page_counter_read(&m->memory) + SWAP_CLUSTER_MAX > READ_ONCE(m->memory.max))
+			full = m;
+	return full;
+}
 
 static void room_make(struct work_struct *work)
 {
@@ -116,13 +128,20 @@ static DECLARE_WORK(room_work, room_make);
 
 /*
  * A cgroup that is full, as most are of page cache, has room for its threads after some reclaim.
- * That takes long where a cgroup is made so, and all would wait for taskcluster_mutex.
+ * That takes long where a cgroup is made so, and all would wait for taskcluster_mutex. One that was
+ * helped lets others go first.
  */
 static void room_ask(struct mem_cgroup *memcg)
 {
 	/* pairs with room_make() */
 	if (!memcg || mem_cgroup_is_root(memcg) || smp_load_acquire(&room_memcg))
 		return;
+	memcg = room_full(memcg);
+	if (memcg == room_last) {
+		room_last = NULL;
+		return;
+	}
+	room_last = memcg;
 	css_get(&memcg->css);
 	room_memcg = memcg;
 	queue_work(system_unbound_wq, &room_work);
@@ -223,6 +242,7 @@ static struct taskcluster_task *task_add(struct task_struct *task, u64 ran_ns)
 	t->exec_id = READ_ONCE(task->self_exec_id);
 	t->ran_ns = ran_ns;
 	t->home = -1;
+	t->wanted = -1;
 	hash_add(taskcluster_tasks, &t->hash, t->pid);
 	list_add_tail(&t->node, &g->threads);
 	g->nr++;

@@ -18,7 +18,10 @@
 
 static bool taskcluster_hints;	/* a group was named since boot */
 static bool taskcluster_hints_new;	/* and tasks may carry numbers that were not looked at */
-static bool taskcluster_hints_refused;	/* nor were all that were looked at met */
+static unsigned int taskcluster_hints_wait;	/* rounds until those that were refused are tried */
+static unsigned int taskcluster_hints_waits;	/* how often they were, in a row */
+
+#define HINT_WAIT_SHIFT	6U	/* 2^6 rounds at most */
 
 /* The task with this number in the caller's pid namespace, with a reference; 0: the caller */
 static struct task_struct *hint_task(pid_t pid)
@@ -173,11 +176,28 @@ void taskcluster_hints_changed(void)
 	WRITE_ONCE(taskcluster_hints_new, true);
 }
 
+/* Were tasks refused, and is it time to try them again? */
+static bool hint_is_due(void)
+{
+	if (!taskcluster_hints_wait)
+		return false;
+	taskcluster_hints_wait--;
+	return !taskcluster_hints_wait;
+}
+
+/* A cgroup may have no memory for its tasks for a moment, or for ever. */
+static void hint_refused(bool some)
+{
+	taskcluster_hints_wait = some ? 1U << min(taskcluster_hints_waits, HINT_WAIT_SHIFT) : 0;
+	taskcluster_hints_waits = some ? taskcluster_hints_waits + 1 : 0;
+}
+
 /**
  * taskcluster_meet_hinted() - get to know the tasks of groups that programs have named
  *
  * Context: process, taskcluster_mutex held. Looks at all tasks, if there was a call since the
- * last time, or a task was refused then. Return: whether there was a call, or a task was met.
+ * last time; and if tasks were refused then, ever more rarely. Return: whether there was a call, or
+ * a task was met.
  */
 bool taskcluster_meet_hinted(void)
 {
@@ -186,13 +206,13 @@ bool taskcluster_meet_hinted(void)
 	struct task_struct **tasks;
 
 	lockdep_assert_held(&taskcluster_mutex);
-	if (!changed && !taskcluster_hints_refused)
+	if (!hint_is_due() && !changed)
 		return false;
 	nr = hint_collect(NULL, 0);
 	tasks = kvmalloc_array(nr, sizeof(*tasks), GFP_KERNEL);
 	found = tasks ? hint_collect(tasks, nr) : 0;
 	met = hint_meet(tasks, min(found, nr));
 	kvfree(tasks);
-	taskcluster_hints_refused = !tasks || met < found;
+	hint_refused(!tasks || met < found);
 	return changed || met;
 }

@@ -10,7 +10,7 @@
  * A home is a wish. Affinity, cpusets, hotplug and other scheduling classes come first. So does
  * work: a chip with more runnable tasks than CPUs may be fuller than another one by
  * imbalance_pct, counted in tasks for each CPU, and beyond that the scheduler does as it always
- * does.
+ * does; load balancing once that has lasted for some milliseconds.
  *
  * A chip is named by one of its CPUs and found through sd_llc, under RCU. When that CPU goes
  * offline the home leads nowhere, until the next round.
@@ -110,14 +110,18 @@ static bool chip_is_fuller(struct chip_load here, struct chip_load there)
 /*
  * Have tasks waited there for some milliseconds already, a quarter of a CPU in all? A worker, or
  * somebody who looks at the clock, is no reason to part threads that share: they come back late.
+ * What real-time tasks run, others wait.
  */
 static bool chip_is_short(const struct task_struct *p, const struct cpumask *span)
 {
 	unsigned long runnable = 0, most = SCHED_CAPACITY_SCALE / 4;
+	struct rq *rq;
 	int cpu;
 
 	for_each_cpu_and(cpu, span, p->cpus_ptr) {
-		runnable += READ_ONCE(cpu_rq(cpu)->cfs.avg.runnable_avg);
+		rq = cpu_rq(cpu);
+		runnable += READ_ONCE(rq->cfs.avg.runnable_avg) + READ_ONCE(rq->avg_rt.util_avg) +
+			    READ_ONCE(rq->avg_dl.util_avg);
 		most += SCHED_CAPACITY_SCALE;
 	}
 	return runnable > most;
@@ -155,11 +159,12 @@ static bool chip_is_full(const struct task_struct *p, int home, const struct cpu
  * struct chip_verdict - was a chip full in this tick?
  * @tick: when that was found out, jiffies
  * @chip: taskcluster_chip_of() it
+ * @allowed: how many CPUs the task may use: others have other chips
  * @full: was it?
  */
 struct chip_verdict {
 	unsigned long tick;
-	int chip;
+	int chip, allowed;
 	bool full;
 };
 
@@ -167,18 +172,17 @@ static DEFINE_PER_CPU(struct chip_verdict, chip_verdicts) = { .chip = -1 };
 
 /*
  * For a task that wakes up. To look at the other chips takes lines from them, which costs more than
- * the rest of a wakeup, so each CPU does so once a tick, for tasks that may use all CPUs. Under
- * RCU, interrupts are off.
+ * the rest of a wakeup, so each CPU does so once a tick. Under RCU, interrupts are off.
  */
 static bool chip_was_full(const struct task_struct *p, int home, const struct cpumask *span)
 {
 	struct chip_verdict *v = this_cpu_ptr(&chip_verdicts);
 	unsigned long now = jiffies;
 
-	if (!cpumask_subset(cpu_active_mask, p->cpus_ptr))
-		return chip_is_full(p, home, span);
-	if (v->tick != now || v->chip != taskcluster_chip_of(home)) {
+	if (v->tick != now || v->chip != taskcluster_chip_of(home) ||
+	    v->allowed != p->nr_cpus_allowed) {
 		v->full = chip_is_full(p, home, span);
+		v->allowed = p->nr_cpus_allowed;
 		v->chip = taskcluster_chip_of(home);
 		v->tick = now;
 	}
@@ -485,15 +489,16 @@ static void task_settle(struct taskcluster_task *t, s32 chip)
 
 	if (chip < 0) {
 		taskcluster_leave_home(t);
+		t->wanted = -1;
 		return;
 	}
 	if (!task_may_use(t->task, places.cpu[chip])) {
 		taskcluster_leave_home(t);
-		g->asker->pinned += !t->pinned;
-		t->pinned = true;
+		g->asker->pinned += t->wanted < 0;
+		t->wanted = places.cpu[chip];
 		return;
 	}
-	t->pinned = false;
+	t->wanted = -1;
 	if ((places_chip(was) != chip || (!g->housed && task_may_leave(t->task, was))) &&
 	    g->found && !READ_ONCE(t->task->taskcluster_hint)) {
 		g->before = g->now;
@@ -697,7 +702,8 @@ static void places_ask_group(struct taskcluster_group *g)
 	places_anew |= g->found;
 	/* what was found is found again, but nobody names a group twice because it was pinned */
 	list_for_each_entry(t, &g->threads, node)
-		places_anew |= t->pinned && READ_ONCE(t->task->taskcluster_hint);
+		places_anew |= t->wanted >= 0 && READ_ONCE(t->task->taskcluster_hint) &&
+			       task_may_use(t->task, t->wanted);
 }
 
 static void places_end_group(struct taskcluster_group *g)
@@ -710,7 +716,7 @@ static void places_end_group(struct taskcluster_group *g)
  * @named: programs have named groups
  *
  * Homes change only when they have, when clusters were looked for, or when the chips have changed;
- * and while a thread of a named group is pinned elsewhere, for it may be let go. Context: process,
+ * and when a thread of a named group was pinned elsewhere, and is not any more. Context: process,
  * taskcluster_mutex held.
  */
 void taskcluster_place_all(bool named)

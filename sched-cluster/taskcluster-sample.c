@@ -16,6 +16,7 @@
  * only leaves a note, and the worker does the rest in its next round.
  */
 #include <linux/cpuhotplug.h>
+#include <linux/cpuset.h>
 #include <linux/device.h>
 #include <linux/kernel_stat.h>
 #include <linux/ktime.h>
@@ -317,10 +318,14 @@ static void taskcluster_visit_sources(void (*fn)(struct taskcluster_source *sour
 		fn(per_cpu_ptr(&taskcluster_sources, cpu));
 }
 
-/* Isolated CPUs are no home of any thread, and are not to be interrupted. */
+/*
+ * CPUs in no domain of the scheduler are no home of any thread, and are not to be interrupted.
+ * Those of nohz_full are homes, where they are in one.
+ */
 static bool source_is_wanted(int cpu)
 {
-	return cpu_online(cpu) && !cpu_is_isolated(cpu);
+	return cpu_online(cpu) && housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) &&
+	       !cpuset_cpu_is_isolated(cpu);
 }
 
 /*

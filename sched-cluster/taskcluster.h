@@ -196,7 +196,7 @@ struct taskcluster_group {
  * @astray: those of them that were not on its home's chip
  * @seen: samples in the last round
  * @home: CPU of the chip it should run on, or -1
- * @pinned: it may not run where it should
+ * @wanted: CPU of the chip that its affinity forbade, or -1
  * @moves: to @home so far
  * @next_move: not before
  */
@@ -212,8 +212,7 @@ struct taskcluster_task {
 	bool visible;
 	u64 ran_ns, events, astray;
 	u32 samples, seen;
-	int home;
-	bool pinned;
+	int home, wanted;
 	unsigned int moves;
 	ktime_t next_move;
 };

@@ -1365,6 +1365,7 @@ static void test_laptop(void)
 		fd = open("/dev/" PATH_FILE_DISK, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		end_hold(pid);
+		path_swap_restore();
 		ksft_test_result_skip("no disk for files\n");
 		path_cg_remove(cg);
 		return;

@@ -87,6 +87,10 @@ static void mmpath_pollution_note_fetch(struct folio *folio, swp_entry_t entry)
 	rcu_read_unlock();
 }
 
+/*
+ * The kernel marks what it reads ahead as well, for read() and for others. That was not counted, so
+ * too few are left where a program is read by both.
+ */
 static void mmpath_pollution_note_use(struct folio *folio)
 {
 	struct mmpath_prefetcher *p;
