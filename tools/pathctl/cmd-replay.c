@@ -45,7 +45,7 @@ struct stage {
 	size_t used;
 	uint64_t done;
 	struct placeholder *list, *turn;
-	size_t count;
+	size_t count, room;	/* in the list */
 };
 
 struct answer {
@@ -152,6 +152,8 @@ static struct placeholder *find(struct stage *stage, uint32_t of)
 	for (i = 0; i < stage->count; i++)
 		if (stage->list[i].of == of)
 			return &stage->list[i];
+	if (i == stage->room)
+		die(EX_DATAERR, "%s: was changed while it was read", stage->path);
 	stage->list[i].of = of;
 	placeholder_start(stage, &stage->list[i]);
 	stage->count++;
@@ -208,6 +210,7 @@ static void stage_set(struct stage *stage, const char *path, size_t processes)
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (stage->events == MAP_FAILED)
 		die(EX_OSERR, "out of memory");
+	stage->room = processes;
 	stage->list = xalloc(processes * sizeof(*stage->list));
 	allow_files();
 }

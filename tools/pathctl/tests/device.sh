@@ -383,6 +383,10 @@ test_replay() {
 	log make many "$tmp/a.log"
 	bad 69 "1499 processes, but only 1000" "too many processes" replay "$tmp/a.log"
 	log make loop "$tmp/a.log"
+	log make processes "$tmp/b.log"
+	FAKE_CHANGED=$tmp/b.log bad 65 "a.log: was changed while it was read" \
+		"a recording that is changed between its two readings" replay "$tmp/a.log"
+	log make loop "$tmp/a.log"
 	PATHCTL_DEV=/dev/full bad 74 "cannot replay: No space left" "a write that fails" replay "$tmp/a.log"
 	FAKE_TRACK=19 bad 69 "pathctl on" "tracking is off" replay "$tmp/a.log"
 	PATHCTL_SYSFS=$tmp/none bad 69 "does not track pages" "the wrong kernel" replay "$tmp/a.log"
