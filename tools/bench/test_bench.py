@@ -539,6 +539,23 @@ class Runs(unittest.TestCase):
         with self.assertRaisesRegex(bench.Broken, "no experiment none"):
             self.bench("none")
 
+    def test_broken_again(self):
+        self.write(NATIVE)
+        self.bench("t")
+        before = bench.results_of("t")
+        self.write(NATIVE.replace("echo size", "test $args = 1 && echo size"))
+        with self.assertRaisesRegex(bench.Broken, "status 1"):
+            self.bench("t")
+        self.assertEqual(bench.results_of("t"), before)
+
+    def test_not_all_have_results(self):
+        self.write(NATIVE)
+        self.bench("t:small")
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            self.assertEqual(bench.judge(bench.load("t")), (1, 1))
+            self.assertEqual(bench.judge(bench.load("t"), whole=False), (1, 0))
+        self.assertRegex(out.getvalue(), "(?m)^  large +no result +MISSED$")
+
     def test_not_repeatable(self):
         self.write(NATIVE.replace("native", "virtual"))
         ns = iter([1000, 1000, 1000, 1010])
