@@ -307,6 +307,7 @@ static void replay(const struct replay_options *options, const char *path,
 	sysfs_require();
 	need_page_size(path, sum);
 	need_replay_driver();
+	report_check(&options->report);
 	stage_set(&stage, path, sum->processes);
 	tracking_switch_on();
 	watch_start(&watch);

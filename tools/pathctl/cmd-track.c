@@ -28,6 +28,7 @@ struct run {
 	char **argv;
 	struct watch watch;
 	bool made;
+	bool ran;		/* then there is a curve */
 	int status;		/* of its exit, or 128 and the signal */
 };
 
@@ -111,7 +112,7 @@ static bool remove_cgroup(const struct run *run)
 static void undo(void)
 {
 	before_dying = NULL;
-	if (running && running->made)
+	if (running && running->made && !(running->ran && running->options->keep))
 		remove_cgroup(running);
 }
 
@@ -173,6 +174,7 @@ static void run_command(struct run *run)
 	span.command = command_start(run->argv, enter_cgroup, &run->watch.cgroup, &err);
 	if (err)
 		cgroup_die(&run->watch.cgroup, "cgroup.procs", err);
+	run->ran = true;
 	span_add(&span, span.command);
 	watch_start(&run->watch);
 	while (span_wait(&span, watch_pause(&run->watch)))
@@ -214,6 +216,7 @@ static int track_command(const struct track_options *options, char **argv)
 	struct run run = { .options = options, .argv = argv };
 
 	sysfs_require();
+	report_check(&options->report);
 	set_up_cgroup(&run);
 	run_command(&run);
 	tell(&run);
@@ -246,6 +249,7 @@ static int track_pids(const struct track_options *options, char **argv, int coun
 	struct span span;
 	int i;
 
+	report_check(&options->report);
 	tracking_switch_on();
 	for (i = 0; i < count; i++)
 		session_add(session, parse_pid(argv[i]));

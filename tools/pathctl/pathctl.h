@@ -84,6 +84,7 @@ bool is_command(char **argv);
 unsigned int option_number(const char *name, const char *text,
 			   unsigned int min, unsigned int max);
 FILE *open_output(const char *path);
+void check_output(const char *path);
 void close_output(FILE *out, const char *path);
 void close_stdout(void);
 
@@ -333,6 +334,7 @@ struct report {
 	uint64_t resolved_from;	/* pages, if the curve does not know better */
 };
 
+void report_check(const struct report *report);
 void watch_start(struct watch *watch);
 int watch_pause(const struct watch *watch);
 void watch_look(struct watch *watch);

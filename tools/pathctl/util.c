@@ -239,6 +239,28 @@ FILE *open_output(const char *path)
 	return out;
 }
 
+/*
+ * Dies where open_output() would, before what takes long. Nothing is changed, and no reader of
+ * a pipe is waited for.
+ */
+void check_output(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return;
+	if (lstat(path, &st) || (S_ISREG(st.st_mode) && !access(path, W_OK))) {
+		fclose(open_unfinished(path, NULL));
+		drop_unfinished();
+		return;
+	}
+	if (stat(path, &st))
+		return;		/* a link to what is not there yet */
+	errno = S_ISDIR(st.st_mode) ? EISDIR : 0;
+	if (errno || access(path, W_OK))
+		die_creating(path);
+}
+
 void close_output(FILE *out, const char *path)
 {
 	char *name = unfinished;

@@ -102,6 +102,19 @@ void report_option(struct report *report, struct size_question *question, int op
 	}
 }
 
+/* Can it be written? To be asked before there is something to tell. */
+void report_check(const struct report *report)
+{
+	if (report->output)
+		check_output(report->output);
+	if (report->csv)
+		check_output(report->csv);
+	if (report->svg) {
+		check_output(report->svg);
+		svg_require();
+	}
+}
+
 /* An older kernel does not tell. */
 static bool is_settling(const struct watch *watch)
 {

@@ -6,6 +6,7 @@
  *   FAKE_VIEWS	directory with files 0, 1, 2, 3: the views
  *   FAKE_TRACK, FAKE_RECORD	errno of these, if set
  *   FAKE_ENODATA	name of a file that has no data
+ *   FAKE_CGROUP	directory whose files each has that is made, and which do not keep it
  *   FAKE_CHANGED	file that is copied over one that is rewound for the second time
  *
  * And makes time pass ten times as fast, for those who ask the clock or poll().
@@ -15,6 +16,7 @@
  *		none, ^C at once.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,14 +85,13 @@ ssize_t read(int fd, void *buf, size_t size)
 	return syscall(SYS_read, fd, buf, size);
 }
 
-static void copy_over(int to, const char *name)
+static void copy(const char *name, const char *path)
 {
 	int from = open(name, O_RDONLY | O_CLOEXEC);
-	char buf[4096], path[64];
+	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	char buf[4096];
 	ssize_t got;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", to);
-	to = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	while ((got = read(from, buf, sizeof(buf))) > 0)
 		if (write(to, buf, got) != got)
 			abort();
@@ -100,11 +102,57 @@ static void copy_over(int to, const char *name)
 void rewind(FILE *file)
 {
 	static int times;
+	char path[64];
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
 	if (getenv("FAKE_CHANGED") && ++times == 2)
-		copy_over(fileno(file), getenv("FAKE_CHANGED"));
+		copy(getenv("FAKE_CHANGED"), path);
 	fseek(file, 0, SEEK_SET);
 	clearerr(file);
+}
+
+/* ---- cgroups ------------------------------------------------------------- */
+
+/* Does something with each file that a cgroup has by itself. */
+static void for_each_file(const char *cgroup, void (*what)(const char *from, const char *path))
+{
+	const char *dir = getenv("FAKE_CGROUP");
+	char from[4096], path[4096];
+	struct dirent *entry;
+	DIR *files;
+
+	if (!dir)
+		return;
+	files = opendir(dir);
+	while ((entry = readdir(files))) {
+		if (entry->d_type != DT_REG)
+			continue;
+		snprintf(from, sizeof(from), "%s/%s", dir, entry->d_name);
+		snprintf(path, sizeof(path), "%s/%s", cgroup, entry->d_name);
+		what(from, path);
+	}
+	closedir(files);
+}
+
+static void drop(const char *from, const char *path)
+{
+	(void)from;
+	unlink(path);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	int ret = syscall(SYS_mkdir, path, mode);
+
+	if (!ret)
+		for_each_file(path, copy);
+	return ret;
+}
+
+int rmdir(const char *path)
+{
+	for_each_file(path, drop);
+	return syscall(SYS_rmdir, path);
 }
 
 /* ---- the clock ----------------------------------------------------------- */
