@@ -224,7 +224,22 @@ class Figures(unittest.TestCase):
     def test_unfinished_is_missed(self):
         results = [{"workload": "w", "variant": "", "repetition": 1, "measured": {},
                     "figures": {}, "unfinished": "not finished"}]
-        self.assertEqual(bench.seen({}, results, {"figure": "f", "at_most": 1}), [("w", None)])
+        asked = {"figure": "f", "at_most": 1}
+        self.assertEqual(bench.seen({}, results, asked), [("w", None)])
+        # a mean is of all or of none
+        results.append({**results[0], "workload": "other", "figures": {"f": 0.5}})
+        del results[1]["unfinished"]
+        for of in ("mean", "geometric mean"):
+            seen = bench.seen({}, results, asked | {"of": of})
+            self.assertEqual(seen, [(f"{of} of 2", None)])
+            self.assertEqual(bench.verdict(asked, seen[0][1]), "MISSED")
+        how = {"name": "t", "variant": "ours", "to": ["stock"], "as": "times as fast"}
+        ran = [{"workload": w, "variant": v, "repetition": 1, "figures": {}, "measured": {"ns": 5}}
+               for w in ("w", "other") for v in ("ours", "stock")]
+        ran[0].update(measured={}, unfinished="killed")
+        asked = {"figure": "t", "of": "geometric mean", "at_least": 1}
+        self.assertEqual(bench.seen({"compared": [how]}, ran, asked),
+                         [("geometric mean of 2", None)])
 
     def test_only_ours_is_missed(self):
         how = {"name": "t", "variant": "ours", "to": ["stock"], "as": "times as fast"}
