@@ -100,13 +100,25 @@ static void track_member(struct recording *rec, pid_t pid)
 		note("process %d is not recorded: %s", pid, strerror(err));
 }
 
+/* Of these only that they are there is known: pathctl may run in a container. */
+static void miss_outsider(struct recording *rec)
+{
+	if (!rec->started)
+		die(EX_NOPERM, "cgroup %s has a process of another PID namespace: record from there",
+		    rec->cgroup.name);
+	if (!rec->missing++)
+		note("a process of another PID namespace is not recorded");
+}
+
 static void track_members(struct recording *rec, const char *dir)
 {
 	char *path = xasprintf("%s/cgroup.procs", dir);
 	char *text = read_file(path), *rest = text, *line;
 
 	while (rest && (line = strsep(&rest, "\n")))
-		if (*line)
+		if (!strcmp(line, "0"))
+			miss_outsider(rec);
+		else if (*line)
 			track_member(rec, parse_pid(line));
 	free(text);
 	free(path);

@@ -126,17 +126,23 @@ static void find_or_watch(struct tasks_frame *frame, pid_t tid)
 		watch_new(frame, tid);
 }
 
-/* Those that have left the cgroup are not shown any more. */
+/*
+ * Those that have left the cgroup are not shown any more. Nor are those of another PID
+ * namespace: they are 0 here, which would be pathctl itself.
+ */
 static void look_for_tasks(struct tasks_frame *frame)
 {
 	char *text = cgroup_read_or_die(frame->cgroup, "cgroup.threads"), *rest = text, *line;
 	size_t i, kept = 0;
+	pid_t tid;
 
 	for (i = 0; i < frame->count; i++)
 		frame->list[i].seen = false;
-	while ((line = strsep(&rest, "\n")))
-		if (*line)
-			find_or_watch(frame, strtol(line, NULL, 10));
+	while ((line = strsep(&rest, "\n"))) {
+		tid = strtol(line, NULL, 10);
+		if (tid)
+			find_or_watch(frame, tid);
+	}
 	free(text);
 	for (i = 0; i < frame->count; i++) {
 		if (frame->list[i].seen)

@@ -152,10 +152,34 @@ test_record() {
 	good "record CGROUP" record -o "$file" -d 1 demo
 	log is "$file" "$PATHCTL_DEV"
 	result $? "a recording of a cgroup is whole"
+	record_outsiders "$file" "$PATHCTL_CGROUP/demo/inner/cgroup.procs"
 	: >"$PATHCTL_CGROUP/demo/inner/cgroup.procs"
 	sed -i 's/^contexts 1/contexts 0/' "$tmp/views/3"
 	good "record of a cgroup that is empty ends" record -o "$file" demo
 	make_device
+}
+
+# What is in a cgroup, and not in our PID namespace, has the number 0 there.
+record_outsiders() {
+	local file=$1 procs=$2 pid tries
+	rm "$file"
+	"$pathctl" record -o "$file" demo >"$out" 2>"$err" &
+	pid=$!
+	until_watching $pid
+	printf '%s\n' 0 $$ 0 >"$procs"
+	for tries in $(seq 600); do
+		grep -q "namespace" "$err" || ! kill -0 $pid 2>/dev/null && break
+		sleep 0.05
+	done
+	kill -INT $pid 2>/dev/null
+	wait $pid
+	result $? "a process of elsewhere ends no recording ($tries looks)"
+	[ "$(grep -c "other PID namespace is not recorded" "$err")" = 1 ]
+	result $? "which says once that it is missing"
+	log is "$file" "$PATHCTL_DEV"
+	result $? "and is whole"
+	bad 77 "demo has a process of another PID namespace" "one that was there before" \
+		record -o "$file" demo
 }
 
 test_record_ends() {
