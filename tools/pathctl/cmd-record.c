@@ -274,9 +274,14 @@ static int record_cgroup(const struct record_options *options, const char *name)
 	return EX_OK;
 }
 
-static int enter_session(void *session)
+/* In the child. A recording on stdout has that for itself. */
+static int enter_session(void *recording)
 {
-	return session_track(session, getpid());
+	const struct recording *rec = recording;
+
+	if (!strcmp(rec->options->output, "-") && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return errno;
+	return session_track(rec->session, getpid());
 }
 
 /* The command runs on when recording it is over. */
@@ -289,7 +294,7 @@ static int record_command(const struct record_options *options, char **argv)
 	record_open(&rec, options);
 	record_start(&rec);
 	span_start(&span, options->seconds);
-	span.command = command_start(argv, enter_session, rec.session, &err);
+	span.command = command_start(argv, enter_session, &rec, &err);
 	if (err)
 		session_die(getpid(), err);
 	span_add(&span, span.command);
@@ -357,8 +362,8 @@ const struct command cmd_record = {
 		"lost. An exact recording needs \"pathctl driver emul overhead_target=0\" before,\n"
 		"else pages are sampled. If accesses are lost, set log_entries=65536 as well.\n"
 		"Needs the rights of a debugger, because a recording tells what a program does.\n\n"
-		"  -o, --output F   the file (path.log.zst; - is stdout); compressed if its name\n"
-		"                   ends in .zst\n"
+		"  -o, --output F   the file (path.log.zst; - is stdout, and that of a command is\n"
+		"                   stderr then); compressed if its name ends in .zst\n"
 		"  -d, --duration S seconds; a command runs on afterwards\n"
 		"  --json           what was recorded, for programs\n\n"
 		"Documentation/admin-guide/mm/path/log-format.rst describes the file.\n",

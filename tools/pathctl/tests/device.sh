@@ -191,6 +191,10 @@ test_record_ends() {
 	result $? "record -- COMMAND hands on its output and its status"
 	log is "$file" "$PATHCTL_DEV"
 	result $? "a recording of a command is whole"
+	"$pathctl" record -o - -- sh -c 'echo hello; exit 7' >"$file" 2>"$out"
+	[ $? = 7 ] && log is "$file" "$PATHCTL_DEV"
+	result $? "a recording of a command on stdout is whole, too"
+	said "^hello$" "and what the command says is beside it"
 	"$pathctl" record -o "$file" $$ >"$out" 2>"$err" &
 	ends_by INT $! $!
 	said "6000 accesses" "^C ends a recording"
