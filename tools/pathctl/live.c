@@ -3,6 +3,7 @@
  * The terminal as a screen that is drawn anew every few seconds.
  */
 #include <ncurses.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +17,23 @@ void live_leave(void)
 	endwin();
 }
 
+/* For which ncurses gives the terminal back, as for ^C, but for no other signal. */
+static void end_as_by_sigterm(int number)
+{
+	(void)number;
+	raise(SIGTERM);
+}
+
+/* Not where it is ignored, as nohup does. */
+static void catch(int number)
+{
+	const struct sigaction ours = { .sa_handler = end_as_by_sigterm };
+	struct sigaction old;
+
+	if (!sigaction(number, NULL, &old) && old.sa_handler == SIG_DFL)
+		sigaction(number, &ours, NULL);
+}
+
 /* @once: what to run without a terminal. A key is waited for that many milliseconds. */
 void live_enter(const char *once, unsigned int ms)
 {
@@ -25,6 +43,8 @@ void live_enter(const char *once, unsigned int ms)
 		die(EX_UNAVAILABLE, "TERM=%s is no terminal that is known here: %s",
 		    getenv("TERM") ? getenv("TERM") : "", once);
 	before_dying = live_leave;
+	catch(SIGQUIT);
+	catch(SIGHUP);
 	cbreak();
 	noecho();
 	curs_set(0);

@@ -11,6 +11,8 @@ line, 0 for yes. Why not is written to the file that is named when this starts.
   log WORD...           see log.py
   metrics FILE FORMAT   is it prometheus or openmetrics?
   cgroups FILE NAME...  is it of these cgroups, and no others?
+  terminal SIGNAL WORD...
+                        does this command, ended so, give the terminal back?
   mutants COUNT FILE OUT NAME
                         write OUT0/NAME ...: the file with some bytes changed
 """
@@ -23,6 +25,7 @@ import xml.etree.ElementTree
 
 import log
 import metrics
+import terminal
 
 
 def document(path):
@@ -58,7 +61,8 @@ def mutants(count, path, out, name):
 
 
 QUESTIONS = {"json": document, "says": says, "svg": svg, "log": log.main,
-             "metrics": metrics.check, "cgroups": metrics.cgroups, "mutants": mutants}
+             "metrics": metrics.check, "cgroups": metrics.cgroups, "mutants": mutants,
+             "terminal": terminal.given_back}
 
 
 def words(stream):
