@@ -173,7 +173,7 @@ void cgroup_die(const struct cgroup *cgroup, const char *file, int err)
 		die_missing(cgroup, file);
 	if (err == ENODATA)
 		die(EX_NOINPUT, "cgroup %s is not tracked: pathctl track %s on", cgroup->name,
-		    cgroup->name);
+		    shell_word(cgroup->name));
 	if (err == EACCES || err == EPERM)
 		die(EX_NOPERM, "%s of cgroup %s: permission denied; run pathctl as root", file,
 		    cgroup->name);

@@ -182,12 +182,13 @@ static size_t print_cluster(FILE *out, const struct clusters_frame *frame, size_
 /* What all views begin with */
 static void print_state(FILE *out, const struct clusters_frame *frame)
 {
-	char *name = printable(frame->cgroup->name);
+	char *name = printable(frame->cgroup->name), *word = shell_word(frame->cgroup->name);
 
 	fprintf(out, "%s: %s, %s\n", name, frame->mode, frame->state);
 	if (!frame->has_stat)
 		fprintf(out, "No clusters are looked for here: pathctl clusters %s process\n",
-			name);
+			word);
+	free(word);
 	free(name);
 }
 
@@ -326,11 +327,13 @@ static void live(const struct cgroup *cgroup, const struct clusters_options *opt
 
 /* ---- the mode ------------------------------------------------------------------ */
 
-static int switch_on(void)
+static int switch_on(bool *was_off)
 {
-	char *path = xasprintf("%s/enabled", root());
+	char *path = xasprintf("%s/enabled", root()), *before = read_file(path);
 	int err = write_file(path, "1");
 
+	*was_off = before && *before == '0';
+	free(before);
 	free(path);
 	return err;
 }
@@ -351,10 +354,35 @@ static bool is_mode(const char *mode)
 	return !strcmp(mode, "none") || !strcmp(mode, "process") || !strcmp(mode, "cgroup");
 }
 
+static void tell_of_mode(const struct cgroup *cgroup, const char *mode, const char *before,
+			 bool switched_on)
+{
+	char *name = printable(cgroup->name), *word = shell_word(cgroup->name);
+	bool other = strcmp(before, mode);
+
+	printf("%s: clusters %s, ", name, mode);
+	if (other)
+		printf("was %s", before);
+	else
+		printf("as before");
+	if (switched_on)
+		printf(", and switched on");
+	if (other || switched_on)
+		printf("; to undo: ");
+	if (other)
+		printf("pathctl clusters %s %s", word, before);
+	if (switched_on)
+		printf("%secho 0 >%s/enabled", other ? "; " : "", root());
+	putchar('\n');
+	free(word);
+	free(name);
+}
+
 /* If it cannot be switched on, the mode is as it was. */
 static void set(const struct cgroup *cgroup, const char *mode)
 {
-	char *before, *name;
+	bool switched_on = false;
+	char *before;
 	int err;
 
 	if (!is_mode(mode))
@@ -363,19 +391,13 @@ static void set(const struct cgroup *cgroup, const char *mode)
 	err = cgroup_write(cgroup, mode_file, mode);
 	if (err)
 		cgroup_die(cgroup, mode_file, err);
-	err = strcmp(mode, "none") ? switch_on() : 0;
+	err = strcmp(mode, "none") ? switch_on(&switched_on) : 0;
 	if (err) {
 		cgroup_write(cgroup, mode_file, before);
 		free(before);
 		die_of_switch(err);
 	}
-	name = printable(cgroup->name);
-	if (strcmp(before, mode))
-		printf("%s: clusters %s, was %s; to undo: pathctl clusters %s %s\n", name, mode,
-		       before, name, before);
-	else
-		printf("%s: clusters %s, as before\n", name, mode);
-	free(name);
+	tell_of_mode(cgroup, mode, before, switched_on);
 	free(before);
 }
 

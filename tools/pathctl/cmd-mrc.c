@@ -81,7 +81,7 @@ static void read_region(struct region_curve *curve, const struct cgroup *cgroup,
 	take_region(curve, &table, pid, id, whole.page_bytes / MIB);
 	if (!curve->points)
 		die(EX_NOINPUT, "cgroup %s shows no region %s with a curve: see pathctl regions %s",
-		    cgroup->name, region, cgroup->name);
+		    cgroup->name, region, shell_word(cgroup->name));
 	table_free(&table);
 	curve_free(&whole);
 	free(text);

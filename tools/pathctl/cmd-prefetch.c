@@ -465,7 +465,7 @@ static bool has_word(const char *text, const char *word)
 
 static void set(struct cgroup *cgroup, const char *mode)
 {
-	char *before = cgroup_choice(cgroup, mode_file), *modes, *name;
+	char *before = cgroup_choice(cgroup, mode_file), *modes, *name, *word;
 	int err;
 
 	if (!before)
@@ -477,11 +477,13 @@ static void set(struct cgroup *cgroup, const char *mode)
 	if (err)
 		cgroup_die(cgroup, mode_file, err);
 	name = printable(cgroup->name);
+	word = shell_word(cgroup->name);
 	if (strcmp(before, mode))
 		printf("%s: prefetch %s, was %s; to undo: pathctl prefetch %s %s\n", name, mode,
-		       before, name, before);
+		       before, word, before);
 	else
 		printf("%s: prefetch %s, as before\n", name, mode);
+	free(word);
 	free(name);
 	free(modes);
 	free(before);

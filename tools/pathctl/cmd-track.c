@@ -203,11 +203,15 @@ static void tell(struct run *run)
 
 static void put_away(struct run *run)
 {
+	char *name = shell_word(run->watch.cgroup.name), *dir = shell_word(run->watch.cgroup.dir);
+
 	before_dying = NULL;
 	running = NULL;
 	if (run->made && !run->options->keep && !remove_cgroup(run))
 		note("cgroup %s is kept, something still runs in it: pathctl mrc %s, later rmdir %s",
-		     run->watch.cgroup.name, run->watch.cgroup.name, run->watch.cgroup.dir);
+		     run->watch.cgroup.name, name, dir);
+	free(dir);
+	free(name);
 	watch_free(&run->watch);
 }
 

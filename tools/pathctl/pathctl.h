@@ -73,6 +73,7 @@ bool parse_percent(const char *text, double *percent);
 const char *human_bytes(uint64_t bytes, char *buf, size_t size);
 const char *human_count(double count, char *buf, size_t size);
 char *printable(const char *text);
+char *shell_word(const char *text);
 char *as_utf8(const char *text);
 double seconds_now(void);
 void terminal_size(int *columns, int *lines);

@@ -451,6 +451,38 @@ char *printable(const char *text)
 }
 
 /*
+ * As a shell takes it, for commands that we name: to be freed. What a terminal must not get is
+ * in $'', which not all shells know.
+ */
+char *shell_word(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./:@%+=,-";
+	char *clean = printable(text), *new, *out;
+	bool dollar = strcmp(clean, text);
+
+	free(clean);
+	if (*text && !text[strspn(text, plain)])
+		return xdup(text);
+	new = xalloc(4 * strlen(text) + sizeof("$''"));
+	out = stpcpy(new, dollar ? "$'" : "'");
+	for (; *text; text++) {
+		unsigned char c = *text;
+
+		if (dollar && (c < ' ' || c >= 0x7f))
+			out += sprintf(out, "\\%03o", c);
+		else if (dollar && strchr("'\\", c))
+			out += sprintf(out, "\\%c", c);
+		else if (c == '\'')
+			out = stpcpy(out, "'\\''");
+		else
+			*out++ = c;
+	}
+	strcpy(out, "'");
+	return new;
+}
+
+/*
  * The text in UTF-8, to be freed. A byte that is none becomes //xff: as no name of a file or
  * cgroup has an empty part, names that differ still do.
  */
