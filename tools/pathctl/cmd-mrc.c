@@ -118,8 +118,8 @@ static void region_show(const struct mrc_options *options, const struct cgroup *
 		{ .label = "LRU", .points = n, .x = curve->mib, .y = curve->lru },
 		{ .label = "MRU", .points = n, .x = curve->mib, .y = curve->mru, .dashed = true },
 	};
-	char *title = xasprintf("%s, region %s: misses since the start", cgroup->name,
-				options->region);
+	char *name = printable(cgroup->name);
+	char *title = xasprintf("%s, region %s: misses since the start", name, options->region);
 	struct plot plot = {
 		.title = title, .x_unit = "MiB", .series = series, .count = 2, .mark = -1,
 		.x_max = curve->mib[n - 1], .y_max = curve->lru[0],
@@ -132,6 +132,7 @@ static void region_show(const struct mrc_options *options, const struct cgroup *
 	else
 		plot_draw(stdout, &plot, options->columns, options->lines, terminal_is_utf8());
 	free(title);
+	free(name);
 }
 
 static void mrc_of_region(const struct mrc_options *options, const struct cgroup *cgroup)

@@ -75,6 +75,8 @@ static const char rights[] = "that takes CAP_PERFMON or a debugger's rights: run
 static void print(const struct regions *regions, const struct cgroup *cgroup,
 		  const struct regions_options *options, uint64_t hidden)
 {
+	char *name;
+
 	if (regions->count) {
 		regions_print(stdout, regions, options->most);
 		return;
@@ -88,7 +90,9 @@ static void print(const struct regions *regions, const struct cgroup *cgroup,
 	if (options->has_pid)
 		die(EX_NOINPUT, "cgroup %s has no tracked process %llu", cgroup->name,
 		    (unsigned long long)options->pid);
-	printf("%s: no tracked process is alive\n", cgroup->name);
+	name = printable(cgroup->name);
+	printf("%s: no tracked process is alive\n", name);
+	free(name);
 }
 
 static int run(const struct command *cmd, int argc, char **argv)

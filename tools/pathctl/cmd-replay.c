@@ -266,15 +266,16 @@ static void tell_of_file(const struct replay_options *options, const char *path,
 			 const struct log_sum *sum)
 {
 	char *text = log_sum_text(sum), *driver = printable(sum->header.driver);
-	char *when = when_text(sum);
+	char *when = when_text(sum), *name = printable(path);
 
 	if (options->report.json) {
 		print_json(stdout, log_sum_json(path, sum));
 	} else {
-		printf("%s: %s; %s, driver %s, pages of %u bytes\n", path, text, when, driver,
+		printf("%s: %s; %s, driver %s, pages of %u bytes\n", name, text, when, driver,
 		       sum->header.page_bytes);
 		log_sum_note(sum);
 	}
+	free(name);
 	free(when);
 	free(driver);
 	free(text);
@@ -284,7 +285,8 @@ static void tell_of_curve(const struct replay_options *options, struct watch *wa
 			  const char *path, const struct log_sum *sum)
 {
 	struct report report = options->report;
-	char *text = log_sum_text(sum), *first = xasprintf("%s: %s", path, text);
+	char *text = log_sum_text(sum), *name = printable(path);
+	char *first = xasprintf("%s: %s", name, text);
 
 	report.name = path;
 	report.first = first;
@@ -295,6 +297,7 @@ static void tell_of_curve(const struct replay_options *options, struct watch *wa
 	if (!report.json)
 		log_sum_note(sum);
 	free(first);
+	free(name);
 	free(text);
 }
 

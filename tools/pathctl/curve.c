@@ -318,13 +318,15 @@ static void draw_points(FILE *out, const struct curve *curve, const struct cgrou
 void curve_draw(FILE *out, const struct curve *curve, const struct cgroup *cgroup,
 		enum window window, int columns, int lines)
 {
+	char *name = printable(cgroup->name);
+
 	if (curve->points < 2 || !curve->misses[window][0])
-		fprintf(out, "%s: no misses %s, so nothing to draw\n", cgroup->name,
-			window_texts[window]);
+		fprintf(out, "%s: no misses %s, so nothing to draw\n", name, window_texts[window]);
 	else
 		draw_points(out, curve, cgroup, window, columns, lines);
 	print_legend(out, curve);
 	coverage_note(out, cgroup);
+	free(name);
 }
 
 void curve_write_svg(const char *path, const struct curve *curve, const char *name,

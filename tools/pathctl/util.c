@@ -23,6 +23,20 @@
 void (*before_dying)(void);
 
 static void drop_unfinished(void);
+static void make_printable(char *text);
+
+/* Names are in it, of cgroups and files, which others may have chosen. */
+static void say(const char *fmt, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	else
+		make_printable(text);
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, text ? text : "out of memory");
+	free(text);
+}
 
 void die(int status, const char *fmt, ...)
 {
@@ -32,11 +46,9 @@ void die(int status, const char *fmt, ...)
 		before_dying();
 	drop_unfinished();
 	fflush(stdout);
-	fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
+	say(fmt, args);
 	va_end(args);
-	fputc('\n', stderr);
 	exit(status);
 }
 
@@ -44,11 +56,9 @@ void note(const char *fmt, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
+	say(fmt, args);
 	va_end(args);
-	fputc('\n', stderr);
 }
 
 int exit_status_of(int err)
@@ -427,26 +437,34 @@ static size_t utf8_length(const unsigned char *text)
 	return length;
 }
 
-/*
- * Names come from programs that are watched, perhaps hostile ones: nothing in
- * them may move our terminal's cursor. A new string, to be freed.
- */
-char *printable(const char *text)
+static void make_printable(char *text)
 {
-	char *new = xalloc(strlen(text) + 1), *out = new;
+	char *out = text;
 	size_t length;
 
 	while (*text) {
 		length = utf8_length((const unsigned char *)text);
 		if (length > 1 && !((unsigned char)*text == 0xc2 &&
 				    (unsigned char)text[1] < 0xa0)) {
-			memcpy(out, text, length);
+			memmove(out, text, length);
 			out += length;
 		} else {
 			*out++ = length == 1 && *text >= ' ' && *text < 0x7f ? *text : '?';
 		}
 		text += length ? length : 1;
 	}
+	*out = '\0';
+}
+
+/*
+ * Names come from programs that are watched, perhaps hostile ones: nothing in
+ * them may move our terminal's cursor. A new string, to be freed.
+ */
+char *printable(const char *text)
+{
+	char *new = xdup(text);
+
+	make_printable(new);
 	return new;
 }
 
