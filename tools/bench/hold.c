@@ -5,8 +5,8 @@
  *
  *   HOLD_TIME=FILE LD_PRELOAD=hold.so PROGRAM...
  *
- * HOLD_LOCKED: what has been loaded stays in memory. What a guest reads from the host again takes
- * the host's time.
+ * HOLD_LOCKED: what has been loaded stays in memory. What a guest reads from the host takes the
+ * host's time. HOLD_LATE: the program loads more, and says with hold_here() when it has all.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,13 +22,10 @@ static struct timed timed;
 static char *file;
 static pid_t self;
 
-/* What it starts runs as it is. Its environment may be overwritten by its title. */
-static void __attribute__((constructor)) loaded(void)
-{
-	const char *name = getenv("HOLD_TIME");
+void hold_here(void);
 
-	file = name ? strdup(name) : NULL;
-	unsetenv("LD_PRELOAD");
+void hold_here(void)
+{
 	if (getenv("HOLD_LOCKED") && mlockall(MCL_CURRENT)) {
 		perror("hold: mlockall");
 		_exit(1);
@@ -36,6 +33,17 @@ static void __attribute__((constructor)) loaded(void)
 	self = getpid();
 	hold();
 	timed_begin(&timed);
+}
+
+/* What it starts runs as it is. Its environment may be overwritten by its title. */
+static void __attribute__((constructor)) loaded(void)
+{
+	const char *name = getenv("HOLD_TIME");
+
+	file = name ? strdup(name) : NULL;
+	unsetenv("LD_PRELOAD");
+	if (!getenv("HOLD_LATE"))
+		hold_here();
 }
 
 static void __attribute__((destructor)) done(void)
