@@ -345,6 +345,7 @@ struct mmpath_mrc_walk {
 void mmpath_mrc_walk(struct mmpath_mrc_walk *walk, const struct mmpath_mrc *m,
 		     enum mmpath_mrc_window w);
 u64 mmpath_mrc_step(struct mmpath_mrc_walk *walk);
+u64 mmpath_mrc_walk_to(struct mmpath_mrc_walk *walk, u64 pages);
 u32 mmpath_mrc_points(const struct mmpath_mrc *m, u64 end, struct mmpath_mrc_point *points);
 void mmpath_mrc_make_room(struct mmpath_mrc *m, u64 pages);
 u64 mmpath_mrc_end(const struct mmpath_mrc *m);

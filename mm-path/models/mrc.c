@@ -602,6 +602,41 @@ u64 mmpath_mrc_step(struct mmpath_mrc_walk *walk)
 	return misses;
 }
 
+/* lambda @inside pages behind the beginning of the bin that the walk has come to */
+static u64 mrc_walk_inside(const struct mmpath_mrc_walk *walk, u32 inside)
+{
+	const struct mmpath_mrc *m = walk->m;
+	u64 all = mrc_bin_read(m, &m->bins[walk->i], walk->w), ended;
+
+	if (!m->open)
+		return walk->misses - all +
+		       mul_u64_u32_div(all, m->group_pages - inside, m->group_pages);
+	ended = mul_u64_u32_div(all, inside, m->group_pages);
+	if (walk->left == ended + mrc_bin_read(m, &m->open[walk->i], walk->w))
+		return 0;
+	return mmpath_mul_div(walk->misses, walk->left - ended, walk->left);
+}
+
+/**
+ * mmpath_mrc_walk_to() - return lambda of an amount of memory
+ * @walk: the walk; as for mmpath_mrc_step()
+ * @pages: amount of memory, not less than that of the call before
+ *
+ * A whole walk takes as long as one call of mmpath_mrc_misses(), which gives the same.
+ * Return: misses, without first touches.
+ */
+u64 mmpath_mrc_walk_to(struct mmpath_mrc_walk *walk, u64 pages)
+{
+	const struct mmpath_mrc *m = walk->m;
+	u64 first = pages >> ilog2(m->group_pages);
+
+	if (first >= m->nr_bins)
+		return 0;
+	while (walk->i < first)
+		mmpath_mrc_step(walk);
+	return mrc_walk_inside(walk, pages & (m->group_pages - 1));
+}
+
 /* Return the point after @group. The distance is one group at first, then @group / 2^@fine. */
 static u64 mrc_next_point(u64 group, unsigned int fine)
 {

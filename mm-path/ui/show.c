@@ -347,25 +347,20 @@ static void mmpath_show_region_points(struct seq_file *m, struct mmpath_ctx *ctx
 	const struct mmpath_models *models = region->models;
 	pid_t pid = mmpath_pid_for_reader(ctx);
 	struct mmpath_mrc_walk lru, mru;
-	u64 end, step, pages, by_lru, by_mru;
-	u32 group;
+	u64 end, step, pages;
 
 	if (!models) {
 		seq_printf(m, "%d %u 0 0 0\n", pid, region->id);
 		return;
 	}
 	end = mmpath_curve_end(&models->lru_mrc, mmpath_region_footprint(region));
-	group = models->lru_mrc.group_pages;
-	step = roundup(end / MMPATH_REGION_POINTS, group) ?: group;
+	step = roundup(end / MMPATH_REGION_POINTS, models->lru_mrc.group_pages) ?:
+		models->lru_mrc.group_pages;
 	mmpath_mrc_walk(&lru, &models->lru_mrc, MMPATH_MRC_TOTAL);
 	mmpath_mrc_walk(&mru, &models->mru_mrc, MMPATH_MRC_TOTAL);
-	for (pages = 0; pages < end + step; pages += group) {
-		by_lru = mmpath_mrc_step(&lru);
-		by_mru = mmpath_mrc_step(&mru);
-		if (pages % step == 0)
-			seq_printf(m, "%d %u %llu %llu %llu\n", pid, region->id, pages, by_lru,
-				   by_mru);
-	}
+	for (pages = 0; pages < end + step; pages += step)
+		seq_printf(m, "%d %u %llu %llu %llu\n", pid, region->id, pages,
+			   mmpath_mrc_walk_to(&lru, pages), mmpath_mrc_walk_to(&mru, pages));
 }
 
 /**

@@ -104,6 +104,7 @@ static void test_empty(void **state)
 static void assert_walk(const struct mmpath_mrc *m)
 {
 	struct mmpath_mrc_walk walk;
+	unsigned int i = 0;
 	u64 pages;
 	int w;
 
@@ -111,6 +112,11 @@ static void assert_walk(const struct mmpath_mrc *m)
 		mmpath_mrc_walk(&walk, m, w);
 		for (pages = 0; pages <= mmpath_mrc_end(m) + 99; pages += m->group_pages)
 			assert_int_equal(mmpath_mrc_step(&walk), mmpath_mrc_misses(m, w, pages));
+		mmpath_mrc_walk(&walk, m, w);
+		/* also within a group, twice at one place, and beyond the end */
+		for (pages = 0; pages <= mmpath_mrc_end(m) + 99; pages += ++i % 50)
+			assert_int_equal(mmpath_mrc_walk_to(&walk, pages),
+					 mmpath_mrc_misses(m, w, pages));
 	}
 }
 
