@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "path_util.h"
@@ -288,6 +289,7 @@ static void test_track(void)
 	ksft_test_result(good, "memory.path.track\n");
 }
 
+/* In the end it tells that it has ended, and stays. */
 static int touch_some(void *arg)
 {
 	__volatile__ char *p = path_map(4 * MIB, false);
@@ -296,7 +298,9 @@ static int touch_some(void *arg)
 	for (round = 0; round < 3; round++)
 		for (i = 0; i < 4 * MIB; i += PAGE)
 			p[i]++;
-	return *(bool *)arg ? (pause(), 0) : 0;
+	__atomic_store_n((bool *)arg, true, __ATOMIC_RELAXED);
+	pause();
+	return 0;
 }
 
 static void test_mrc(void)
@@ -408,12 +412,13 @@ static void test_stat(void)
 
 static void test_tracked(void)
 {
-	bool stay = true;
+	unsigned long end = path_hangs_at(20);
+	bool *ended = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
 
 	path_exact(64);
-	pid = path_spawn(cg, touch_some, &stay);
-	while (path_cg_key(cg, "memory.path.stat", "records") < 3 * 1024 && !kill(pid, 0))
+	pid = path_spawn(cg, touch_some, ended);
+	while (!__atomic_load_n(ended, __ATOMIC_RELAXED) && path_now_ms() < end)
 		path_sleep_ms(50);
 	test_stat();
 	test_regions(pid);
