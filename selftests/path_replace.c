@@ -102,7 +102,19 @@ struct job {
 	size_t pages;
 	unsigned int rounds;	/* 0: until told to end */
 	const char *cg;
+	bool pushed;		/* more rounds, until the policy of @cg has pushed out pages */
 };
+
+static long long pushed_out(const char *cg);
+
+/* Is @round, counted from 0, one too many? A worker may come later than some rounds take. */
+static bool is_over(const struct job *job, unsigned long round)
+{
+	if (!job->rounds)
+		return stopped();
+	return round >= job->rounds && (!job->pushed || round >= 64UL * job->rounds ||
+					pushed_out(job->cg) > 0);
+}
 
 /* Pause, so that a worker gets to run even on a busy machine. */
 static int loop(void *arg)
@@ -112,7 +124,7 @@ static int loop(void *arg)
 	unsigned long round, wrong = 0;
 	size_t i;
 
-	for (round = 0; job->rounds ? round < job->rounds : !stopped(); round++) {
+	for (round = 0; !is_over(job, round); round++) {
 		for (i = 0; i < job->pages; i++) {
 			wrong += (*path_word(p, i))++ != round;
 			if (i % 32 == 0)
@@ -130,10 +142,11 @@ static int zipf(void *arg)
 	struct job *job = arg;
 	char *p = path_map(job->pages * PAGE, false);
 	unsigned int *times = calloc(job->pages, sizeof(*times));
-	unsigned long seed = 1, i, n = job->pages * job->rounds, r, page, wrong;
+	unsigned long seed = 1, i, r, page, wrong;
 
 	wrong = path_go_round(p, job->pages, 0);
-	for (i = 0; n ? i < n : !stopped(); i++) {
+	for (i = 0; i % job->pages ? job->rounds || !stopped() : !is_over(job, i / job->pages);
+	     i++) {
 		r = path_rand(&seed) % 1024;
 		/* a cube, and the page is not where its neighbours in rank are */
 		page = (r * r * r >> 10) * job->pages >> 20;
@@ -309,6 +322,37 @@ static void bite(const char *cg, const char *bytes, unsigned int times)
 	}
 }
 
+/*
+ * Wait until @count of @arg is at least @n. Reclaim in @from has the worker run. Few pages leave,
+ * however long the worker waits for a CPU.
+ */
+static bool wait_worker(long long (*count)(const void *arg), const void *arg, long long n,
+			const char *from, unsigned int bites)
+{
+	unsigned long end;
+
+	while (bites--) {
+		path_cg_write(from, "memory.reclaim", "4K");
+		end = path_hangs_at(1);
+		while (count(arg) < n && path_now_ms() < end)
+			path_sleep_ms(20);
+		if (count(arg) >= n)
+			return true;
+	}
+	return path_ge(count(arg), n);
+}
+
+static long long known(const void *cg)
+{
+	return stat_of(cg, "replace_known");
+}
+
+/* Wait until the worker has counted what the policy knows. */
+static bool wait_known(const char *cg, const char *from, size_t pages, unsigned int bites)
+{
+	return wait_worker(known, cg, pages, from, bites);
+}
+
 /* Of all policies, this one is in brackets. */
 static bool shows(const char *cg, const char *policy)
 {
@@ -383,6 +427,7 @@ static long faults(const char *policy, int (*fn)(void *arg), struct job *job,
 	path_cg_write(cg, limit, max);
 	shared->major = 0;
 	job->cg = cg;
+	job->pushed = strcmp(policy, "none");
 	ret = path_run(cg, fn, job, 60);
 	supplied = stat_of(cg, "replace_supplied");
 	written = stat_of(cg, "replace_written");
@@ -534,7 +579,7 @@ struct kind {
 	const char *name, *counter;	/* NULL: those that were pushed out */
 	char *(*make)(void);
 	bool other;		/* the content is not the program's */
-	unsigned int alone;	/* one page in @alone is counted before there are other pages */
+	unsigned int alone;	/* of so many pages one is counted before others come */
 };
 
 static char *make_locked(void)
@@ -654,8 +699,10 @@ static pid_t share(char *p, unsigned long s)
 	_exit(sum(p, kind_pages * PAGE) == s ? KSFT_PASS : KSFT_FAIL);
 }
 
-static long long kind_count(const struct kind *kind)
+static long long kind_count(const void *arg)
 {
+	const struct kind *kind = arg;
+
 	return kind->counter ? stat_of(kind_cg, kind->counter) : pushed_out(kind_cg);
 }
 
@@ -665,8 +712,8 @@ static int use_kind(void *arg)
 	struct kind *kind = arg;
 	bool shared_too = kind->make == make_plain;
 	size_t bytes = (kind->make == make_file ? kind_pages / 2 : kind_pages) * PAGE, i;
-	struct job job = { 3 * kind_pages, 2 };
-	long long alone = kind->alone ? kind_pages / kind->alone : 0;
+	struct job job = { 3 * kind_pages, 2, kind_cg, true };
+	long long least = kind->alone ? kind_pages / kind->alone : 1;
 	unsigned long s;
 	char *p = kind->make();
 	int ret, status = 0;
@@ -679,12 +726,8 @@ static int use_kind(void *arg)
 	s = sum(p, bytes);
 	if (shared_too)
 		pid = share(p, s);
-	/* let the worker look at them before the kernel does */
-	path_cg_write(kind_cg, "memory.reclaim", "16K");
-	path_sleep_ms(path_slow() ? 1000 : 100);
-	for (i = 0; i < 100 && kind_count(kind) < alone; i++)
-		bite(kind_cg, "16K", 1);
-	ret = i < 100 ? loop(&job) : KSFT_FAIL;
+	/* the worker must look at them before the kernel does: few leave until then */
+	ret = wait_worker(kind_count, kind, least, kind_cg, 8) ? loop(&job) : KSFT_FAIL;
 	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
 	if (pid && (waitpid(pid, &status, 0) != pid || status))
 		return KSFT_FAIL;
@@ -809,7 +852,7 @@ static void test_stuck(void)
 static void test_programs(void)
 {
 	char *cg = tracked(NULL, "several", "lirs");
-	struct job job = { path_slow() ? loop_pages() / 2 : loop_pages(), loop_rounds() };
+	struct job job = { path_slow() ? loop_pages() / 2 : loop_pages(), loop_rounds(), cg, true };
 	pid_t pid[3];
 	bool good = true;
 	size_t i;
@@ -1004,6 +1047,8 @@ static void test_errors(void)
 	}
 	cg = tracked(NULL, "errors", "lirs");
 	path_cg_write(cg, "memory.max", loop_max());
+	job.cg = cg;
+	job.pushed = true;
 	ret = path_run(cg, loop, &job, 60);
 	ksft_print_msg("written %lld, reused %lld, supplied %lld\n", stat_of(cg, "replace_written"),
 		       stat_of(cg, "replace_reused"), stat_of(cg, "replace_supplied"));
@@ -1026,7 +1071,8 @@ static void test_reclaim(void)
 
 	begin_hold();
 	pid = path_spawn(cg, hold, &job);
-	good = path_true(wait_ready(1));
+	good = path_true(wait_ready(1)) && wait_known(cg, cg, 1, 8);
+	/* from here on reclaim pushes out victims itself */
 	for (i = 0; i < 30 && supplied <= 0; i++) {
 		bite(cg, "128K", 1);
 		supplied = stat_of(cg, "replace_supplied");
@@ -1162,25 +1208,6 @@ static long held(unsigned int nr)
 static long long given(const char *cg)
 {
 	return stat_of(cg, "replace_supplied") + stat_of(cg, "replace_freed");
-}
-
-/*
- * Wait until the worker has counted what the policy knows: reclaim in @from has it count. Few pages
- * leave, however long the worker waits for a CPU.
- */
-static bool wait_known(const char *cg, const char *from, size_t pages, unsigned int bites)
-{
-	unsigned long end;
-
-	while (bites--) {
-		path_cg_write(from, "memory.reclaim", "4K");
-		end = path_hangs_at(1);
-		while (stat_of(cg, "replace_known") < (long long)pages && path_now_ms() < end)
-			path_sleep_ms(20);
-		if (stat_of(cg, "replace_known") >= (long long)pages)
-			return true;
-	}
-	return path_ge(stat_of(cg, "replace_known"), (long long)pages);
 }
 
 static pid_t hold_few(const char *cg)
