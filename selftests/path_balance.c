@@ -242,6 +242,24 @@ static bool wait_epochs(const struct family *f, long long more)
 	return false;
 }
 
+/*
+ * Wait for @more epochs, and until a child has a target. An epoch that comes more than a second too
+ * late has all measured anew, and meanwhile there is none.
+ */
+static bool wait_target(const struct family *f, const char *cg, long long more)
+{
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		if (!wait_epochs(f, more))
+			return false;
+		if (target(cg) >= 0)
+			return true;
+		more = NEW_EPOCHS;
+	}
+	return path_ge(target(cg), 0);
+}
+
 static bool wait_ready(unsigned long n)
 {
 	unsigned long end = path_hangs_at(60);
@@ -392,7 +410,7 @@ static void test_protected(const char *file)
 	pid[0] = path_spawn(f.a, hold, &idle);
 	good = path_true(wait_ready(1));
 	pid[1] = path_spawn(f.b, use, &busy);
-	good &= path_true(wait_ready(2)) && path_true(wait_epochs(&f, 20));
+	good &= path_true(wait_ready(2)) && path_true(wait_target(&f, f.a, 20));
 	ksft_print_msg("target %lld, usage %lld\n", target(f.a),
 		       key(f.a, "memory.path.target", "usage"));
 	good &= path_ge(target(f.a), 3LL * (long long)MIB) &&
@@ -573,12 +591,12 @@ static void test_own_limit(const char *file, bool hard)
 	pid[0] = path_spawn(f.a, hold, &idle);
 	pid[1] = path_spawn(f.b, use, &busy);
 	good = path_true(wait_ready(2)) && path_true(balance(&f, "throughput")) &&
-	       path_true(wait_epochs(&f, 10));
+	       path_true(wait_target(&f, f.b, 10));
 	least = target(f.b);
 	most = least;
 	used = bytes_of(f.b, "memory.current");
 	for (i = 0; i < 10; i++) {
-		good &= path_true(wait_epochs(&f, 1));
+		good &= path_true(wait_target(&f, f.b, 1));
 		now = target(f.b);
 		least = now < least ? now : least;
 		most = now > most ? now : most;
@@ -628,7 +646,7 @@ static void test_cannot_give(struct job idle, const char *what)
 	if (idle.pinned)
 		good &= path_true(wait_stuck(&f));
 	else
-		good &= path_true(wait_epochs(&f, 3)) && path_ge(target(f.a), 0) &&
+		good &= path_true(wait_target(&f, f.a, 3)) &&
 			path_eq(stat_of(&f, "relaxed_stuck"), 0);
 	ksft_print_msg("target %lld, usage %lld, stuck %lld times\n", target(f.a),
 		       key(f.a, "memory.path.target", "usage"), stat_of(&f, "relaxed_stuck"));
@@ -691,7 +709,7 @@ static void test_others(void)
 	pid[2] = path_spawn(c, use, &job);
 	path_track(leaf, false);
 	path_track(c, false);
-	good = path_true(wait_ready(3)) && path_true(wait_epochs(&f, NEW_EPOCHS));
+	good = path_true(wait_ready(3)) && path_true(wait_target(&f, f.a, NEW_EPOCHS));
 	ksft_print_msg("targets %lld, %lld, %lld\n", target(f.a), target(c), target(leaf));
 	good &= path_ge(target(f.a), 0) && path_eq(target(c), -1) && path_eq(target(leaf), -1);
 	ksft_test_result(finish(pid, 3) && good,
@@ -747,7 +765,8 @@ static void test_new(void)
 			path_true(wait_epochs(&f, 3));
 		first[i] = target(f.a);
 	}
-	good &= path_true(balance(&f, "throughput")) && path_true(wait_epochs(&f, NEW_EPOCHS));
+	good &= path_true(balance(&f, "throughput")) &&
+		path_true(wait_target(&f, f.a, NEW_EPOCHS));
 	then = target(f.a);
 	ksft_print_msg("targets %lld, %lld, %lld\n", first[0], first[1], then);
 	good &= path_eq(first[0], -2) && path_gt(first[1], 0) && path_gt(then, 0);
