@@ -254,11 +254,16 @@ static int read_as_nobody(void *arg)
 /* A reader without rights causes no drain, so it sees nothing of the present moment. */
 static void test_drain(struct look *look, struct program *prog)
 {
-	bool good;
+	bool good = false;
+	int i;
 
 	path_set("epoch_ms", "60000");
-	look->records = path_cg_key(look->cg, "memory.path.stat", "records");
-	good = path_true(tell(prog, 't')) && path_eq(in_child(read_as_nobody, look), KSFT_PASS);
+	/* an epoch that was ending when that was set drains once more */
+	for (i = 0; i < 2 && !good; i++) {
+		look->records = path_cg_key(look->cg, "memory.path.stat", "records");
+		good = path_true(tell(prog, 't')) &&
+		       path_eq(in_child(read_as_nobody, look), KSFT_PASS);
+	}
 	good = good && path_ge(path_cg_key(look->cg, "memory.path.stat", "records"),
 			       look->records + (long long)NR_PAGES);
 	path_set("epoch_ms", "100");
