@@ -173,6 +173,16 @@ static bool one_at_once(const char *cg)
 	return path_eq(stat_of(cg, "contexts"), 1);
 }
 
+/* A context leaves its cgroup a moment before it is gone. */
+static bool wait_no_contexts(void)
+{
+	unsigned long end = path_hangs_at(5);
+
+	while (path_get("stats/contexts") && path_now_ms() < end)
+		path_sleep_ms(20);
+	return path_eq(path_get("stats/contexts"), 0);
+}
+
 static void test_hierarchy(void)
 {
 	char *top = path_cg(NULL, "cgroup"), *mid = path_cg(top, "mid");
@@ -221,7 +231,7 @@ static void test_moves(void)
 	ksft_test_result(good, "moved in, it is\n");
 	path_cg_move(b, prog.pid);
 	good = path_true(at_once(a, prog.pid, false)) && path_true(none(a, &prog)) &&
-	       path_eq(path_get("stats/contexts"), 0);
+	       wait_no_contexts();
 	ksft_test_result(good, "moved out, it is not\n");
 	path_track(b, true);
 	path_cg_move(a, prog.pid);
@@ -403,15 +413,6 @@ static void test_epoch(void)
 	path_cg_remove(cg);
 }
 
-static bool wait_no_contexts(void)
-{
-	int i;
-
-	for (i = 0; i < 200 && path_get("stats/contexts"); i++)
-		path_sleep_ms(20);
-	return !path_get("stats/contexts");
-}
-
 /*
  * Each CPU charges ahead for the cgroup that it charged last, and keeps the cgroup even
  * when all of that is used: the unpatched kernel takes back what is left alone. So a
@@ -445,10 +446,10 @@ static void charge_on_each_cpu(void)
 /* Wait until no reference keeps removed cgroups: none below @cg is dying any more. */
 static bool wait_buried(const char *cg)
 {
-	int i;
+	unsigned long end = path_hangs_at(10);
 
 	charge_on_each_cpu();
-	for (i = 0; i < 500 && path_cg_key(cg, "cgroup.stat", "nr_dying_descendants"); i++)
+	while (path_cg_key(cg, "cgroup.stat", "nr_dying_descendants") && path_now_ms() < end)
 		path_sleep_ms(20);
 	if (path_cg_key(cg, "cgroup.stat", "nr_dying_descendants"))
 		ksft_print_msg("a removed cgroup is still there\n");
@@ -467,7 +468,7 @@ static void test_removal(void)
 	good = path_true(path_wait_tracks(leaf, prog.pid, true));
 	end(&prog);
 	good &= path_eq(rmdir(leaf), 0);
-	ksft_test_result(good && path_true(wait_no_contexts()) && path_true(wait_buried(top)),
+	ksft_test_result(good && wait_no_contexts() && path_true(wait_buried(top)),
 			 "a tracked cgroup is removed\n");
 	/* its program lives on elsewhere */
 	good = path_eq(mkdir(leaf, 0755), 0);
@@ -476,7 +477,7 @@ static void test_removal(void)
 	path_cg_move(leaf, prog.pid);
 	good &= path_true(path_wait_tracks(leaf, prog.pid, true));
 	path_cg_move(PATH_CGROUP, prog.pid);
-	good &= path_eq(rmdir(leaf), 0) && path_true(wait_no_contexts()) &&
+	good &= path_eq(rmdir(leaf), 0) && wait_no_contexts() &&
 		path_true(go_round(&prog));
 	ksft_test_result(good, "and with a program that was there\n");
 	end(&prog);
@@ -508,7 +509,7 @@ static void test_controller(void)
 	path_cg_move(leaf, prog.pid);
 	good = path_true(path_wait_tracks(leaf, prog.pid, true));
 	good &= path_eq(path_cg_write(top, "cgroup.subtree_control", "-memory"), 0) &&
-		path_true(wait_no_contexts()) &&
+		wait_no_contexts() &&
 		path_eq(path_cg_write(top, "cgroup.subtree_control", "+memory"), 0);
 	ksft_test_result(good && path_true(is_untracked(leaf)) && path_true(go_round(&prog)),
 			 "without the controller no process is tracked\n");

@@ -430,9 +430,10 @@ static size_t resident(void)
 
 static bool swap_out(void)
 {
-	int i;
+	unsigned long end = path_hangs_at(5);
 
-	for (i = 0; i < 50 && resident() > nr / 2; i++) {
+	/* what has been written leaves with the next reclaim */
+	while (resident() > nr / 2 && path_now_ms() < end) {
 		path_cg_write(cg, "memory.reclaim", "4M");
 		path_sleep_ms(20);
 	}

@@ -317,12 +317,13 @@ void path_swap_restore(void)
 static void remove_cgroup(const char *dir)
 {
 	struct timespec wait = { .tv_nsec = 20 * 1000 * 1000 };
+	unsigned long end = path_hangs_at(2);
 	char file[NAME + 16] = "";
-	int i;
 
 	strcat(strcat(file, dir), "/cgroup.kill");
 	path_write(file, "1");
-	for (i = 0; i < 100 && rmdir(dir) && errno == EBUSY; i++)
+	/* while programs are being killed */
+	while (rmdir(dir) && errno == EBUSY && path_now_ms() < end)
 		nanosleep(&wait, NULL);
 }
 
