@@ -8,6 +8,7 @@
  *   FAKE_ENODATA	name of a file that has no data
  *   FAKE_CGROUP	directory whose files each has that is made, and which do not keep it
  *   FAKE_CHANGED	file that is copied over one that is rewound for the second time
+ *   FAKE_WAITS	file that gets a byte each time that poll() begins
  *
  * And makes time pass ten times as fast, for those who ask the clock or poll().
  *
@@ -190,12 +191,23 @@ static void make_step(const char *dir, int ms)
 		stepped_ms += ms;
 }
 
+static void note_wait(const char *file)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+
+	if (write(fd, ".", 1) != 1)
+		abort();
+	close(fd);
+}
+
 int poll(struct pollfd *fds, nfds_t count, int ms)
 {
 	const struct timespec time = {
 		.tv_sec = ms / FASTER / 1000, .tv_nsec = ms * (1000000L / FASTER) % 1000000000,
 	};
 
+	if (getenv("FAKE_WAITS"))
+		note_wait(getenv("FAKE_WAITS"));
 	if (getenv("FAKE_STEPS")) {
 		make_step(getenv("FAKE_STEPS"), ms);
 		return ppoll(fds, count, &(struct timespec){ 0 }, NULL);

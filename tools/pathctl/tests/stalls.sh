@@ -183,16 +183,17 @@ test_stalls_mutations() {
 	svg "$tmp/mutants.svg" "it"
 }
 
-# By a clock that runs ten times as fast, so there are five steps until the cgroup goes.
+# It is looked at before each change.
 test_stalls_gone() {
 	local dir=$PATHCTL_CGROUP/gone
+	local -x FAKE_WAITS=$tmp/waits
 	mkdir "$dir"
 	printf '%s\n' "cycles 5" "completion cycles=5 error=1" >"$dir/cpu.stalls"
 	(
-		sleep 0.25
+		"$looked"
 		printf '%s\n' "cycles 9" "completion cycles=9 error=1" >"$tmp/stalls"
 		mv "$tmp/stalls" "$dir/cpu.stalls"
-		sleep 0.5
+		"$looked"
 		mv "$dir" "$tmp/gone"
 	) &
 	good "stalls --svg of a cgroup that goes" stalls gone --delay 1 --svg "$tmp/gone.svg"
