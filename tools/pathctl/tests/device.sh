@@ -446,23 +446,35 @@ test_device() {
 
 no_context() {
 	local i
-	for i in $(seq 50); do
+	for i in $(seq 600); do
 		[ "$(cat "$PATHCTL_SYSFS/stats/contexts")" = 0 ] && break
 		sleep 0.1
 	done
 	file_is "$PATHCTL_SYSFS/stats/contexts" 0 "$1"
 }
 
+# watches DESCRIPTION ARGUMENT...: as good, of a program that is ready, and goes when it is watched
+watches() {
+	local what=$1 watcher
+	shift
+	: <"$ready"
+	"$pathctl" "$@" >"$out" 2>"$err" &
+	watcher=$!
+	until_watching $watcher
+	: >"$go"
+	wait $watcher && [ ! -s "$err" ]
+	result $? "$what"
+}
+
 test_live_track_pid() {
 	local pid
 	python3 -c "$loop
-import time
-time.sleep(60)" &
+$stay" &
 	pid=$!
-	sleep 3
-	python3 -c "import time; time.sleep(1)
+	: <"$ready"
+	python3 -c "$wait_to_go
 $loop" &
-	good "track PID, live" track $! --json
+	watches "track PID, live" track $! --json
 	json_says '6144 <= d["curve"]["footprint_pages"] < 12000 and d["ended"] is True' "its footprint"
 	json_says '15000 < d["curve"]["points"][0]["total"] < 60000' "its misses"
 	json_says 'd["size"]["enough"]["bytes"] >= 24 << 20' "its size"
@@ -492,18 +504,17 @@ test_live_record() {
 	cp "$err" "$out"
 	json_says 'd["accesses"] >= 4 * 6144 and d["lost"] == 0 and d["processes"] == 1' \
 		"what was recorded of a loop"
-	python3 -c "import time; time.sleep(1)
+	python3 -c "$wait_to_go
 $loop" &
-	pid=$!
-	good "record PID, live" record -o "$tmp/p.log.zst" --json $pid
+	watches "record PID, live" record -o "$tmp/p.log.zst" --json $!
 	json_says 'd["accesses"] >= 4 * 6144' "what was recorded of a process"
 	mkdir "$PATHCTL_CGROUP/recorded"
-	sh -c 'echo $$ >"$0/cgroup.procs"; sleep 1; python3 -c "$1"; sleep 0.1' \
-		"$PATHCTL_CGROUP/recorded" "$loop" &
-	sleep 0.5
-	good "record CGROUP, live" record -o "$tmp/c.log" --json recorded
+	sh -c 'echo $$ >"$0/cgroup.procs"; : >"$2"; : <"$3"; python3 -c "$1"; sleep 0.1' \
+		"$PATHCTL_CGROUP/recorded" "$loop" "$ready" "$go" &
+	pid=$!
+	watches "record CGROUP, live" record -o "$tmp/c.log" --json recorded
 	json_says 'd["accesses"] >= 4 * 6144 and d["processes"] >= 2' "what was recorded of a cgroup"
-	wait $!
+	wait $pid
 	rmdir "$PATHCTL_CGROUP/recorded"
 	no_context "recording leaves nothing"
 	echo "$before" >"$entries"
