@@ -249,6 +249,18 @@ static void idle(int processes, int cgroups, size_t bytes)
 	free(pids);
 }
 
+static struct rusage used;	/* by the last program that has ended in run() */
+
+/* Tells a program that took longer from one that waited longer: for a lock, or for the host. */
+static void print_used(const char *what)
+{
+	double us = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
+		    used.ru_utime.tv_usec + used.ru_stime.tv_usec;
+
+	printf("# %s: %.1f us of CPU, waited %ld times, was preempted %ld times, "
+	       "%ld major faults\n", what, us, used.ru_nvcsw, used.ru_nivcsw, used.ru_majflt);
+}
+
 /* A process in cgroup @cgroup that runs @work and tells up to two results, or sleeps then */
 static pid_t run(int cgroup, void (*work)(size_t nr, double *us), size_t nr, double *us)
 {
@@ -280,7 +292,7 @@ static pid_t run(int cgroup, void (*work)(size_t nr, double *us), size_t nr, dou
 	if (!us)
 		return child;
 	memcpy(us, result, sizeof(result));
-	waitpid(child, NULL, 0);
+	wait4(child, NULL, 0, &used);
 	return 0;
 }
 
@@ -602,8 +614,10 @@ static void compare(const char *what, void (*work)(size_t nr, double *us), size_
 	make_cgroups(1);
 	run(0, work, nr, untracked);
 	run(0, work, nr, untracked);
+	print_used("untracked");
 	start_tracking();
 	run(0, work, nr, tracked);
+	print_used("tracked");
 	print_pair(what, "untracked", "tracked", untracked[0], tracked[0]);
 	print_pair("fork", "untracked", "tracked", untracked[1], tracked[1]);
 	printf("fork_more_ms %.2f\n", (tracked[1] - untracked[1]) / 1e3);
