@@ -15,11 +15,12 @@
  *				logged, for LIRS
  *	scale reclaim CGROUPS	CPU time of a program that is twice as large as its cgroup,
  *				which is replaced by LIRS, alone and beside so many like it
- *	scale threads COUNT	to make so many threads, and to fork with them
- *	scale mappings COUNT	to map so many MiB one by one, which the kernel merges, and
- *				to fork then
- *	scale areas COUNT	to make so many VMAs of a page, to touch all, and to unmap them
- *	scale sparse TERABYTES	to touch a page in each 512 MiB of so much
+ *	scale threads COUNT	CPU time to make so many threads, and how long forks with them take
+ *	scale mappings COUNT	CPU time to map so many MiB one by one, which the kernel merges,
+ *				and how long forks take then
+ *	scale areas COUNT	CPU time to make so many VMAs of a page, to touch all, and to unmap
+ *				them
+ *	scale sparse TERABYTES	CPU time to touch a page in each 512 MiB of so much
  *	scale fault MEGABYTES	CPU time of the longest touch, of all pages of so much; every
  *				page is logged, for LIRS
  *
@@ -84,6 +85,15 @@ static double cpu_us(clockid_t clock)
 
 	clock_gettime(clock, &t);
 	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
+}
+
+/*
+ * By all threads of the program. The clock would also tell what others do on a machine of one CPU:
+ * RCU that frees what the last program had, and the worker, as it falls.
+ */
+static double own_us(void)
+{
+	return cpu_us(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void put(const char *value, const char *format, ...)
@@ -251,14 +261,14 @@ static void idle(int processes, int cgroups, size_t bytes)
 
 static struct rusage used;	/* by the last program that has ended in run() */
 
-/* Tells a program that took longer from one that waited longer: for a lock, or for the host. */
+/* More waits may be for a lock. */
 static void print_used(const char *what)
 {
 	double us = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
 		    used.ru_utime.tv_usec + used.ru_stime.tv_usec;
 
-	printf("# %s: %.1f us of CPU, waited %ld times, was preempted %ld times, "
-	       "%ld major faults\n", what, us, used.ru_nvcsw, used.ru_nivcsw, used.ru_majflt);
+	printf("# %s: %.1f us of CPU, %ld waits, %ld preemptions, %ld major faults\n", what, us,
+	       used.ru_nvcsw, used.ru_nivcsw, used.ru_majflt);
 }
 
 /* A process in cgroup @cgroup that runs @work and tells up to two results, or sleeps then */
@@ -443,11 +453,11 @@ static void make_threads(size_t nr, double *us)
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
 	pthread_mutex_lock(&end);
-	began = now_us();
+	began = own_us();
 	for (i = 0; i < nr; i++)
 		if (pthread_create(&thread[i], &attr, wait_for_end, &end))
 			fail("pthread_create");
-	us[0] = now_us() - began;
+	us[0] = own_us() - began;
 	us[1] = time_fork();
 	pthread_mutex_unlock(&end);
 	for (i = 0; i < nr; i++)
@@ -457,27 +467,27 @@ static void make_threads(size_t nr, double *us)
 
 static void make_mappings(size_t nr, double *us)
 {
-	double began = now_us();
+	double began = own_us();
 	size_t i;
 
 	for (i = 0; i < nr; i++)
 		map(1 << 20, PROT_NONE);
-	us[0] = now_us() - began;
+	us[0] = own_us() - began;
 	us[1] = time_fork();
 }
 
 static double time_munmap(char *p, size_t bytes)
 {
-	double began = now_us();
+	double began = own_us();
 
 	if (munmap(p, bytes))
 		fail("munmap");
-	return now_us() - began;
+	return own_us() - began;
 }
 
 static void make_areas(size_t nr, double *us)
 {
-	double began = now_us();
+	double began = own_us();
 	char *p = map(nr * PAGE, PROT_READ | PROT_WRITE);
 	size_t i;
 
@@ -485,20 +495,20 @@ static void make_areas(size_t nr, double *us)
 		if (mprotect(p + i * PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC))
 			fail("mprotect");
 	touch(p, nr * PAGE);
-	us[0] = now_us() - began;
+	us[0] = own_us() - began;
 	us[1] = time_fork();
 	us[0] += time_munmap(p, nr * PAGE);
 }
 
 static void touch_sparse(size_t terabytes, double *us)
 {
-	double began = now_us();
+	double began = own_us();
 	char *p = map(terabytes << 40, PROT_READ | PROT_WRITE);
 	size_t i;
 
 	for (i = 0; i < terabytes << 40; i += 512UL << 20)
 		p[i] = 1;
-	us[0] = now_us() - began;
+	us[0] = own_us() - began;
 	us[1] = time_fork();
 	us[0] += time_munmap(p, terabytes << 40);
 }
@@ -612,6 +622,8 @@ static void compare(const char *what, void (*work)(size_t nr, double *us), size_
 	double untracked[2], tracked[2];
 
 	make_cgroups(1);
+	/* it may be tracked since the last time */
+	put("0", TOP "/0/memory.path.track");
 	run(0, work, nr, untracked);
 	run(0, work, nr, untracked);
 	print_used("untracked");
