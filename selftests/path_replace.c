@@ -1461,7 +1461,8 @@ static long in_zones(int node, const char *what)
 	long pages = 0;
 
 	while (rest && (line = strsep(&rest, "\n"))) {
-		sscanf(line, "Node %d, zone", &of);
+		if (!strncmp(line, "Node ", strlen("Node ")))
+			of = atoi(line + strlen("Node "));
 		line += strspn(line, " ");
 		if ((node == ALL_NODES || node == of) && !strncmp(line, what, strlen(what)))
 			pages += atol(line + strlen(what));
