@@ -3,7 +3,7 @@
  * threads - threads, or processes, that know with whom they share (Azimi 2007, 3.4).
  *
  * usage: threads WORKLOAD [--rounds N] [--chips N] [--by-hand | --one-chip | --apart]
- *		[--found CGROUP] [--marks] [--then COMMAND]
+ *		[--named] [--found CGROUP] [--marks] [--then COMMAND]
  *
  * board	4 threads; two each add to a scoreboard, and read a chunk of their own that is too
  *		large for a first cache, as in all that follow
@@ -25,7 +25,8 @@
  * At the end nothing that was added, asked or sent must be missing. Thread i begins on CPU i,
  * modulo what there is, and is free to go anywhere. So those that share begin on different chips.
  * --by-hand pins them to chips as the best placement does. --one-chip pins each process to a chip.
- * --apart pins them where they begin, so that nobody can help them.
+ * --apart pins them where they begin, so that nobody can help them. --named tells the kernel the
+ * groups by prctl(), where there is one group for each chip.
  * --found reads cpu.cluster.tasks before they end, and compares. --marks makes marks 0 and 1 of the
  * virtual PMU when all begin and when all are done. --then runs a command before they end.
  *
@@ -38,6 +39,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -88,6 +90,33 @@ static void report(void)
 
 /* Threads and processes */
 
+/* Also where the kernel's headers are older */
+#ifndef PR_SCHED_CLUSTER
+#define PR_SCHED_CLUSTER		0x70617468
+#define PR_SCHED_CLUSTER_CREATE		1
+#define PR_SCHED_CLUSTER_SHARE_FROM	3
+#endif
+
+/* The first of each group makes it before all begin, and the others join it then. */
+static void name_group(unsigned int id, bool begun)
+{
+	unsigned int first = id % run.chips;
+	bool makes = id == first;
+	int ret;
+
+	if (!run.named || begun == makes)
+		return;
+	if (makes)
+		ret = prctl(PR_SCHED_CLUSTER, PR_SCHED_CLUSTER_CREATE, 0, 0, 0);
+	else
+		ret = prctl(PR_SCHED_CLUSTER, PR_SCHED_CLUSTER_SHARE_FROM, run.shared->tid[first],
+			    0, 0);
+	if (ret) {
+		perror("PR_SCHED_CLUSTER");
+		exit(1);
+	}
+}
+
 static void *play(void *arg)
 {
 	unsigned int id = (unsigned long)arg;
@@ -100,7 +129,9 @@ static void *play(void *arg)
 	seed = id * 77 + 12345;
 	shared->tid[id] = gettid();
 	pin(id, 1);
+	name_group(id, false);
 	pthread_barrier_wait(&shared->begin);
+	name_group(id, true);
 	if (run.marks && !id)
 		mark(0);
 	shared->began[id] = now_us();
@@ -204,7 +235,7 @@ static void options(int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "rounds", 1, NULL, 'r' }, { "chips", 1, NULL, 'c' }, { "by-hand", 0, NULL, 'h' },
-		{ "one-chip", 0, NULL, 'o' }, { "apart", 0, NULL, 'a' },
+		{ "one-chip", 0, NULL, 'o' }, { "apart", 0, NULL, 'a' }, { "named", 0, NULL, 'n' },
 		{ "found", 1, NULL, 'f' }, { "marks", 0, NULL, 'm' },
 		{ "then", 1, NULL, 't' }, { }
 	};
@@ -217,6 +248,7 @@ static void options(int argc, char **argv)
 		case 'h': run.by_hand = true; break;
 		case 'o': run.one_chip = true; break;
 		case 'a': run.apart = true; break;
+		case 'n': run.named = true; break;
 		case 'f': run.found_in = optarg; break;
 		case 'm': run.marks = true; break;
 		case 't': run.then = optarg; break;
@@ -227,6 +259,8 @@ static void options(int argc, char **argv)
 	run.threads = run.workload->threads;
 	if (run.workload->group == as_chips)
 		run.threads *= run.chips;
+	else if (run.named)
+		exit(2);
 	/* in all as many as on two chips */
 	run.rounds = run.rounds ?: run.workload->rounds * 2 / run.chips;
 }

@@ -77,7 +77,7 @@ struct run {
 	const struct workload *workload;
 	uint64_t rounds;
 	unsigned int chips, threads;
-	bool by_hand, one_chip, apart, marks;
+	bool by_hand, one_chip, apart, named, marks;
 	const char *found_in, *then;
 	struct shared *shared;
 };
