@@ -214,11 +214,13 @@ struct mmpath_recorder {
  * @recorder: recording of accesses, NULL until it is asked for
  * @footprint: the most that @lru has held, pages
  * @reach: the most that a member's driver has filtered out, pages
- * @moved: of @members, @stat, @cost_ns and @own_ns: readers see a context here or there
+ * @moved: of @members, @stat, @cost_ns, @own_ns and @worker_ns: readers see a context here or
+ *	there
  * @stat: statistics of contexts that have left, without what those that are in had when they
  *	joined: less than 0 until they leave
  * @cost_ns: what tracking has cost these contexts
  * @own_ns: CPU time of their programs without that cost
+ * @worker_ns: CPU time that the worker has spent on them
  */
 struct mmpath_domain {
 	struct kref ref;
@@ -243,7 +245,7 @@ struct mmpath_domain {
 	unsigned long reach;
 	seqcount_mutex_t moved;
 	unsigned long stat[NR_MMPATH_STATS];
-	u64 cost_ns, own_ns;
+	u64 cost_ns, own_ns, worker_ns;
 };
 
 /**

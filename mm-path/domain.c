@@ -460,6 +460,7 @@ static void domain_joined(struct mmpath_domain *dom, const struct mmpath_ctx *ct
 	xa_store(&dom->members, ctx->id, (void *)ctx, 0);
 	dom->cost_ns -= ctx->d.cost_ns;
 	dom->own_ns -= ctx->d.own_ns;
+	dom->worker_ns -= atomic64_read(&ctx->d.worker_ns);
 	for (i = 0; i < NR_MMPATH_STATS; i++)
 		dom->stat[i] -= atomic_long_read(&ctx->d.stat[i]);
 	write_seqcount_end(&dom->moved);
@@ -473,6 +474,7 @@ static void domain_left(struct mmpath_domain *dom, const struct mmpath_ctx *ctx)
 	xa_erase(&dom->members, ctx->id);
 	dom->cost_ns += ctx->d.cost_ns;
 	dom->own_ns += ctx->d.own_ns;
+	dom->worker_ns += atomic64_read(&ctx->d.worker_ns);
 	for (i = 0; i < NR_MMPATH_STATS; i++)
 		dom->stat[i] += atomic_long_read(&ctx->d.stat[i]);
 	write_seqcount_end(&dom->moved);

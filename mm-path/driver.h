@@ -108,6 +108,7 @@ DECLARE_PER_CPU(unsigned long [NR_MMPATH_STATS], mmpath_stats);
  * @stat: as mmpath_stats, of this context
  * @cost_ns: CPU time that tracking has cost the program
  * @own_ns: CPU time of the program without that cost
+ * @worker_ns: CPU time that the worker has spent on the program, beside it
  *
  * It is a part of struct mmpath_ctx (core.h), and lives as long.
  */
@@ -124,6 +125,7 @@ struct mmpath_drv_ctx {
 	unsigned int unseen;
 	atomic_long_t stat[NR_MMPATH_STATS];
 	u64 cost_ns, own_ns;
+	atomic64_t worker_ns;
 };
 
 static inline void mmpath_count(struct mmpath_drv_ctx *ctx, enum mmpath_stat what, long n)

@@ -6,7 +6,9 @@
  * Locks and lifetimes: see core.h.
  */
 #include <linux/mmu_notifier.h>
+#include <linux/sched/cputime.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/task.h>
 #include <linux/workqueue.h>
 #include "core.h"
 
@@ -77,6 +79,12 @@ void mmpath_end_burst(struct mmpath_drv_ctx *d)
 	mutex_unlock(&ctx->lock);
 }
 
+/* Add what the worker's CPU time was less than @since to what it has spent on a program. */
+static void mmpath_worked(struct mmpath_ctx *ctx, u64 since)
+{
+	atomic64_add(task_sched_runtime(current) - since, &ctx->d.worker_ns);
+}
+
 /*
  * Return the driver of @ctx, with mmpath_mutex and ctx->alive held, or NULL. Until ctx->alive is
  * dropped the driver is not detached, and the page tables stay.
@@ -122,6 +130,7 @@ VISIBLE_IF_KUNIT void mmpath_control(struct mmpath_ctx *ctx, bool early)
 VISIBLE_IF_KUNIT void mmpath_begin_epoch(struct mmpath_ctx *ctx)
 {
 	const struct mmpath_driver *drv = mmpath_get_driver(ctx);
+	u64 since = task_sched_runtime(current);
 
 	if (!drv)
 		return;
@@ -130,6 +139,7 @@ VISIBLE_IF_KUNIT void mmpath_begin_epoch(struct mmpath_ctx *ctx)
 		drv->begin(&ctx->d, ctx->d.mm);
 	mmpath_scan(drv, ctx);
 	mutex_unlock(&ctx->alive);
+	mmpath_worked(ctx, since);
 }
 
 /* Records by the time that the epoch really took, which is longer if the worker is late. */
@@ -177,15 +187,11 @@ static bool mmpath_sleeps(struct mmpath_ctx *ctx)
 	return ctx->idle_epochs > MMPATH_WINDOW_EPOCHS;
 }
 
-VISIBLE_IF_KUNIT void mmpath_close_epoch(struct mmpath_ctx *ctx)
+static void __mmpath_close_epoch(struct mmpath_ctx *ctx)
 {
 	u64 cost_ns = ctx->d.cost_ns, own_ns = ctx->d.own_ns;
 	int i;
 
-	if (mmpath_sleeps(ctx)) {
-		ctx->epoch_began = ktime_get_ns();
-		return;
-	}
 	mmpath_control(ctx, false);
 	WRITE_ONCE(ctx->epoch_cost_ns, ctx->d.cost_ns - cost_ns);
 	WRITE_ONCE(ctx->epoch_own_ns, ctx->d.own_ns - own_ns);
@@ -214,6 +220,19 @@ VISIBLE_IF_KUNIT void mmpath_close_epoch(struct mmpath_ctx *ctx)
 	mmpath_measure_rate(ctx);
 	trace_mmpath_epoch(ctx->id, ctx->pid, ctx->records_per_sec,
 			   mmpath_permille(ctx->epoch_cost_ns, ctx->epoch_own_ns), ctx->d.shift);
+}
+
+VISIBLE_IF_KUNIT void mmpath_close_epoch(struct mmpath_ctx *ctx)
+{
+	u64 since;
+
+	if (mmpath_sleeps(ctx)) {
+		ctx->epoch_began = ktime_get_ns();
+		return;
+	}
+	since = task_sched_runtime(current);
+	__mmpath_close_epoch(ctx);
+	mmpath_worked(ctx, since);
 }
 
 static void mmpath_close_domains(void)
@@ -281,10 +300,12 @@ static void mmpath_kick_fn(struct work_struct *work)
 {
 	struct mmpath_ctx *ctx;
 	unsigned long id;
+	u64 since;
 
 	mmpath_for_each_marked(ctx, id, &mmpath_ctxs, MMPATH_ASKED) {
 		/* first: it may be asked for more meanwhile */
 		xa_clear_mark(&mmpath_ctxs, ctx->id, MMPATH_ASKED);
+		since = task_sched_runtime(current);
 		if (xchg(&ctx->attached, false))
 			mmpath_first_scan(ctx);
 		if (READ_ONCE(ctx->kicked))
@@ -294,6 +315,7 @@ static void mmpath_kick_fn(struct work_struct *work)
 			__mmpath_drain(ctx, true);
 			mutex_unlock(&ctx->lock);
 		}
+		mmpath_worked(ctx, since);
 	}
 }
 

@@ -390,7 +390,8 @@ static void test_stat(void)
 	static const char * const keys[] = {
 		"contexts", "settling", "records", "faults", "dropped_log_full",
 		"dropped_nomem", "regions_full", "scanned",
-		"escaped", "overhead_permille", "overhead_now_permille", "records_per_sec",
+		"escaped", "overhead_permille", "overhead_now_permille", "worker_permille",
+		"records_per_sec",
 		"coverage_permille",
 		"model_bytes",
 	};

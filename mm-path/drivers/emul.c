@@ -31,6 +31,10 @@
  * be long enough to be told from the cost. The sample is made coarser until both
  * hold.
  *
+ * The worker that scans page tables is beside the program, but takes a CPU, too. A burst
+ * needs two whole scans. The next one waits until the worker has taken no more than the
+ * target's part of the program's own time.
+ *
  * A huge page has one PAB entry, in a PAB of its own, of the same reach.
  *
  * An instruction completes when all its pages are accessible at once. It has six
@@ -74,8 +78,9 @@ enum emul_param {
 #define EMUL_HUGE_WAYS		16U
 #define EMUL_MIN_WAYS		8U	/* more than the pages of one instruction */
 #define EMUL_NEAR_SHIFT		6
-#define EMUL_SCAN_SHARE		128	/* scan for at most 1/128 of the time */
-#define EMUL_BITE		(256UL << 20)	/* of address space, without letting mmap_lock go */
+#define EMUL_SCAN_SHARE		128	/* the worker may always take 1/128 of the time */
+#define EMUL_MAX_DEBT		64	/* epochs; without a burst for longer, curves are empty */
+#define EMUL_BITE		128U	/* page tables, without letting mmap_lock go */
 #define EMUL_MIN_SAMPLE		256	/* pages; a smaller sample says little */
 #define EMUL_ROUNDS		8	/* touches per sampled page in a burst */
 #define EMUL_MIN_SHARE		4	/* own time in a burst, 1/4 of the cost */
@@ -134,6 +139,8 @@ struct emul_pab {
  * @faults_seen: @faults when the epoch began
  * @hook_seen: ctx->hook_ns when the epoch began
  * @fed_seen: ctx->fed when the epoch began
+ * @worker_seen: ctx->worker_ns when the epoch began
+ * @debt_ns: what the worker has taken so far beyond what it may take
  * @cpu_ns: CPU time of the program when the epoch began
  * @burst_ns: own time of the program in this epoch up to the pause, 0 without one
  * @next_scan: time of the next scan
@@ -158,6 +165,8 @@ struct emul {
 	unsigned long faults_told, faults_seen;
 	u64 hook_seen;
 	u64 fed_seen;
+	u64 worker_seen;
+	u64 debt_ns;
 	u64 cpu_ns;
 	u64 burst_ns;
 	u64 next_scan;
@@ -714,12 +723,16 @@ out:
  * @e: tells what is tracked; NULL: make every page accessible
  * @shift: visit the pages of this sample. If it is finer than the one tracked, the others
  *	become accessible.
+ * @at: address at which the walk goes on
+ * @tables: page tables visited in this bite
  * @scanned: pages visited
  * @escaped: pages that were accessible and should not have been
  */
 struct emul_walk {
 	struct emul *e;
 	unsigned int shift;
+	unsigned long at;
+	unsigned int tables;
 	unsigned long scanned, escaped;
 };
 
@@ -762,6 +775,9 @@ static unsigned long emul_walk_next(const struct emul_walk *w, unsigned long add
 {
 	u64 block = addr >> PAGE_SHIFT >> w->shift;
 
+	/* the finest sample is every page, and its walks are the longest */
+	if (!w->shift)
+		return addr + PAGE_SIZE;
 	return mmpath_sample_of_block(block + 1, w->shift) << PAGE_SHIFT;
 }
 
@@ -773,6 +789,7 @@ static unsigned long emul_walk_first(const struct emul_walk *w, unsigned long ad
 	return first >= addr ? first : emul_walk_next(w, addr);
 }
 
+/* Returns whether the bite ends here. */
 static int emul_walk_pmd(pmd_t *pmd, unsigned long start, unsigned long end,
 			 struct mm_walk *walk)
 {
@@ -782,16 +799,20 @@ static int emul_walk_pmd(pmd_t *pmd, unsigned long start, unsigned long end,
 	pte_t *pte;
 	spinlock_t *ptl;	/* of the page table */
 
+	w->at = end;
+	/* a coarse sample leaves most page tables out */
+	if (!emul_sampled(w->shift, start >> PAGE_SHIFT, true))
+		goto out;
 	ptl = pmd_trans_huge_lock(pmd, vma);
 	if (ptl) {
 		__acquire(ptl);	/* for sparse */
 		emul_walk_huge(w, vma, start & PMD_MASK, pmd);
 		spin_unlock(ptl);
-		return 0;
+		goto out;
 	}
 	pte = pte_offset_map_lock(walk->mm, pmd, start, &ptl);
 	if (!pte)
-		return 0;
+		goto out;
 	__acquire(RCU);	/* for sparse */
 	for (addr = emul_walk_first(w, start); addr < end; addr = emul_walk_next(w, addr)) {
 		if (!emul_walk_pte(w, vma, addr, pte + ((addr - start) >> PAGE_SHIFT)))
@@ -803,7 +824,8 @@ static int emul_walk_pmd(pmd_t *pmd, unsigned long start, unsigned long end,
 		flush_tlb_range(vma, from, to);
 	pte_unmap_unlock(pte, ptl);
 	cond_resched();
-	return 0;
+out:
+	return ++w->tables == EMUL_BITE;
 }
 
 /* By default a fault in a file maps what the page cache has in this range around it. */
@@ -915,41 +937,24 @@ static const struct mm_walk_ops emul_walk_ops = {
 	.walk_lock = PGWALK_RDLOCK,
 };
 
-/* The address at which a walk from @addr on drops mmap_lock. */
-static unsigned long emul_bite_end(struct mm_struct *mm, unsigned long addr)
+static void emul_bite(struct mm_struct *mm, struct emul_walk *w)
 {
-	VMA_ITERATOR(vmi, mm, addr);
-	unsigned long start, left = EMUL_BITE;
-	struct vm_area_struct *vma;
-
-	mmap_assert_locked(mm);
-	for_each_vma(vmi, vma) {
-		if (!emul_trackable(vma))
-			continue;
-		start = max(vma->vm_start, addr);
-		if (vma->vm_end - start > left)
-			return start + left;
-		left -= vma->vm_end - start;
-	}
-	return mm->task_size;
+	w->tables = 0;
+	if (!walk_page_range(mm, w->at, mm->task_size, &emul_walk_ops, w))
+		w->at = mm->task_size;
 }
 
 /*
- * Walk from @addr on. Returns where the walk ended: before the end of the mm if mmap_lock could
- * not be taken, or if the mm has no user any more.
+ * Walk on from @w->at. The walk ends before the end of the mm if mmap_lock could not be taken,
+ * or if the mm has no user any more.
  */
-static unsigned long emul_walk(struct mm_struct *mm, struct emul_walk *w, unsigned long addr)
+static void emul_walk(struct mm_struct *mm, struct emul_walk *w)
 {
-	unsigned long end;
-
-	while (addr < mm->task_size && atomic_read(&mm->mm_users) && mmpath_mmap_trylock(mm)) {
-		end = emul_bite_end(mm, addr);
-		walk_page_range(mm, addr, end, &emul_walk_ops, w);
+	while (w->at < mm->task_size && atomic_read(&mm->mm_users) && mmpath_mmap_trylock(mm)) {
+		emul_bite(mm, w);
 		mmap_read_unlock(mm);
-		addr = end;
 		cond_resched();
 	}
-	return addr;
 }
 
 /* What is tracked has changed: scan all pages soon. */
@@ -962,7 +967,7 @@ static void emul_scan_anew(struct emul *e)
 static void emul_scan(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
-	struct emul_walk w = { .e = e };
+	struct emul_walk w = { .e = e, .at = e->scan_at };
 	u64 ran = task_sched_runtime(current);
 
 	/* an idle program has touched nothing, not even pages that the kernel made accessible */
@@ -974,7 +979,8 @@ static void emul_scan(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 	/* an unfinished scan may have left pages of a finer sample inaccessible */
 	e->scan_shift = min(e->shift, e->scan_shift);
 	w.shift = e->scan_shift;
-	e->scan_at = emul_walk(mm, &w, e->scan_at);
+	emul_walk(mm, &w);
+	e->scan_at = w.at;
 	mmpath_count(ctx, MMPATH_SCANNED, w.scanned);
 	if (!e->scan_now)
 		mmpath_count(ctx, MMPATH_ESCAPED, w.escaped);
@@ -993,7 +999,7 @@ static void emul_clean(struct mm_struct *mm)
 {
 	struct emul_walk w = { };
 
-	emul_walk(mm, &w, 0);
+	emul_walk(mm, &w);
 }
 
 /* walk_page_range_vma() asserts mmap_lock, and only the lock of @vma may be held. */
@@ -1096,6 +1102,20 @@ static u64 emul_budget_ns(const struct mmpath_drv_ctx *ctx, u64 own_ns)
 	return max(div_u64(ns * EMUL_BURST_PERCENT, 100), div_u64(epoch_ns, EMUL_MIN_BUDGET));
 }
 
+/* Account what the worker has taken, and what it may take. */
+static void emul_repay(struct mmpath_drv_ctx *ctx, u64 own_ns)
+{
+	u64 epoch_ns = READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC;
+	u64 may_ns = max(div_u64(own_ns * emul_param(EMUL_OVERHEAD_TARGET), 100),
+			 div_u64(epoch_ns, EMUL_SCAN_SHARE));
+	u64 worker_ns = atomic64_read(&ctx->worker_ns);
+	struct emul *e = ctx->drv_data;
+
+	e->debt_ns = min(e->debt_ns + worker_ns - e->worker_seen, may_ns * EMUL_MAX_DEBT);
+	e->debt_ns -= min(e->debt_ns, may_ns);
+	e->worker_seen = worker_ns;
+}
+
 static void emul_begin_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, u64 own_ns)
 {
 	struct emul *e = ctx->drv_data;
@@ -1113,7 +1133,7 @@ static void emul_begin(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
 
-	if (!e->resuming)
+	if (!e->resuming || e->debt_ns)
 		return;
 	/* without a scan the burst would see nothing: put it off for an epoch */
 	if (!mmpath_mmap_trylock(mm))
@@ -1134,7 +1154,7 @@ static void emul_refine(struct mmpath_drv_ctx *ctx, u64 permille)
 {
 	struct emul *e = ctx->drv_data;
 
-	if (permille * 3 >= emul_param(EMUL_OVERHEAD_TARGET) * 10)
+	if (permille * 3 >= emul_param(EMUL_OVERHEAD_TARGET) * 10 || e->debt_ns)
 		e->cheap_epochs = 0;
 	else if (e->shift > emul_param(EMUL_SAMPLE_SHIFT) &&
 		 ++e->cheap_epochs >= EMUL_CHEAP_EPOCHS)
@@ -1179,6 +1199,7 @@ static void emul_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, bool ea
 	if (early)
 		return;
 	own_ns = emul_account(ctx, mm);
+	emul_repay(ctx, own_ns);
 	e->resuming = READ_ONCE(e->paused);
 	if (!e->resuming && emul_param(EMUL_OVERHEAD_TARGET))
 		emul_refine(ctx, div64_u64(emul_cost_ns(ctx) * 1000, own_ns));
@@ -1216,6 +1237,8 @@ static int emul_attach(struct mmpath_drv_ctx *ctx)
 		return -ENOMEM;
 	}
 	ctx->drv_data = e;
+	/* what it has done for another driver was that one's */
+	e->worker_seen = atomic64_read(&ctx->worker_ns);
 	emul_begin_epoch(ctx, ctx->mm,
 			 READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC);
 	emul_scan_anew(e);

@@ -1434,12 +1434,15 @@ static void kt_joins_late(struct kunit *test)
 	for (i = 1; i <= 3; i++) {
 		atomic_long_add(1000, &ctx->d.stat[MMPATH_RECORDS]);
 		ctx->d.cost_ns += 1000;
+		atomic64_add(1000, &ctx->d.worker_ns);
 		KUNIT_ASSERT_EQ(test, mmpath_add_domain(ctx, other), 0);
 		atomic_long_add(1, &ctx->d.stat[MMPATH_RECORDS]);
 		ctx->d.cost_ns += 2;
+		atomic64_add(3, &ctx->d.worker_ns);
 		mmpath_del_domain(ctx, other);
 		KUNIT_EXPECT_EQ(test, other->stat[MMPATH_RECORDS], i);
 		KUNIT_EXPECT_EQ(test, other->cost_ns, 2 * i);
+		KUNIT_EXPECT_EQ(test, other->worker_ns, 3 * i);
 	}
 	kt_ctx_end(test, ctx, dom);
 	mmpath_domain_destroy(other);

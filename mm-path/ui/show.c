@@ -402,7 +402,7 @@ int mmpath_show_region_mrc(struct seq_file *m, struct mmpath_domain *dom)
 struct mmpath_sums {
 	unsigned long contexts, settling, rate, bytes;
 	unsigned long stat[NR_MMPATH_STATS];
-	u64 cost_ns, own_ns, now_cost_ns, now_own_ns;
+	u64 cost_ns, own_ns, worker_ns, now_cost_ns, now_own_ns;
 	unsigned int shift;
 };
 
@@ -414,6 +414,7 @@ static void mmpath_sum(struct mmpath_sums *sum, struct mmpath_domain *dom)
 
 	*sum = (struct mmpath_sums){
 		.cost_ns = READ_ONCE(dom->cost_ns), .own_ns = READ_ONCE(dom->own_ns),
+		.worker_ns = READ_ONCE(dom->worker_ns),
 	};
 	for (i = 0; i < NR_MMPATH_STATS; i++)
 		sum->stat[i] = READ_ONCE(dom->stat[i]);
@@ -426,6 +427,7 @@ static void mmpath_sum(struct mmpath_sums *sum, struct mmpath_domain *dom)
 		sum->bytes += READ_ONCE(ctx->mem.bytes);
 		sum->cost_ns += READ_ONCE(ctx->d.cost_ns);
 		sum->own_ns += READ_ONCE(ctx->d.own_ns);
+		sum->worker_ns += atomic64_read(&ctx->d.worker_ns);
 		sum->now_cost_ns += READ_ONCE(ctx->epoch_cost_ns);
 		sum->now_own_ns += READ_ONCE(ctx->epoch_own_ns);
 		sum->shift = max(sum->shift, READ_ONCE(ctx->d.shift));
@@ -474,6 +476,7 @@ int mmpath_show_stat(struct seq_file *m, struct mmpath_domain *dom)
 	seq_printf(m, "overhead_permille %u\n", mmpath_permille(sum.cost_ns, sum.own_ns));
 	seq_printf(m, "overhead_now_permille %u\n",
 		   mmpath_permille(sum.now_cost_ns, sum.now_own_ns));
+	seq_printf(m, "worker_permille %u\n", mmpath_permille(sum.worker_ns, sum.own_ns));
 	seq_printf(m, "records_per_sec %lu\n", sum.rate);
 	seq_printf(m, "sample_shift %u\n", sum.shift);
 	seq_printf(m, "coverage_permille %u\n",

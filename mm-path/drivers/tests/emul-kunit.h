@@ -396,34 +396,88 @@ static struct mm_struct *kt_emul_mm(struct kunit *test, unsigned long size)
 	return mm;
 }
 
-/* A walk drops mmap_lock now and then, and covers the whole mm. */
+/* An empty page table, which the end of the mm frees */
+static bool kt_table(struct mm_struct *mm, unsigned long addr)
+{
+	p4d_t *p4d = p4d_alloc(mm, pgd_offset(mm, addr), addr);
+	pud_t *pud = p4d ? pud_alloc(mm, p4d, addr) : NULL;
+	pmd_t *pmd = pud ? pmd_alloc(mm, pud, addr) : NULL;
+
+	return pmd && !pte_alloc(mm, pmd);
+}
+
+/*
+ * A walk drops mmap_lock now and then, and covers the whole mm. Address space without page tables
+ * does not count.
+ */
 static void kt_bites(struct kunit *test)
 {
-	struct mm_struct *mm = kt_emul_mm(test, 3 * EMUL_BITE);
-	unsigned long addr = 0;
+	unsigned long gap = 2 * PMD_SIZE, size = 5 * EMUL_BITE / 2 * gap, addr;
+	struct mm_struct *mm = kt_emul_mm(test, size);
+	struct emul_walk w = { };
 	unsigned int i;
 
+	for (addr = SZ_1G; addr < SZ_1G + size; addr += gap)
+		KUNIT_ASSERT_TRUE(test, kt_table(mm, addr));
 	mmap_read_lock(mm);
 	for (i = 1; i < 3; i++) {
-		addr = emul_bite_end(mm, addr);
-		KUNIT_EXPECT_EQ(test, addr, SZ_1G + i * EMUL_BITE);
+		emul_bite(mm, &w);
+		KUNIT_EXPECT_EQ(test, w.at, SZ_1G + i * EMUL_BITE * gap - PMD_SIZE);
 	}
-	KUNIT_EXPECT_EQ(test, emul_bite_end(mm, addr), mm->task_size);
+	emul_bite(mm, &w);
+	KUNIT_EXPECT_EQ(test, w.at, mm->task_size);
+	KUNIT_EXPECT_EQ(test, w.tables, EMUL_BITE / 2);
 	mmap_read_unlock(mm);
 	mmput(mm);
 }
 
-/* A scan that cannot get mmap_lock stays due and continues where it was. No burst begins. */
+/*
+ * The worker may take the target's part of own time, or 1/EMUL_SCAN_SHARE of all. What it takes
+ * beyond that puts bursts off, but not for ever.
+ */
+static void kt_debt(struct kunit *test)
+{
+	struct mmpath_drv_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	u64 epoch_ns = mmpath_config.epoch_ms * (u64)NSEC_PER_MSEC;
+	unsigned int target = emul_param(EMUL_OVERHEAD_TARGET);
+	u64 may_ns = div_u64(epoch_ns * target, 100);
+	u64 least_ns = div_u64(epoch_ns, EMUL_SCAN_SHARE);
+	struct emul *e = kt_emul(test, 16, 16, 3);
+
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	if (!target)
+		kunit_skip(test, "there is no target");
+	ctx->drv_data = e;
+	atomic64_set(&ctx->worker_ns, may_ns);
+	emul_repay(ctx, epoch_ns);
+	KUNIT_EXPECT_EQ(test, e->debt_ns, 0);
+	atomic64_add(5 * may_ns / 2, &ctx->worker_ns);
+	emul_repay(ctx, epoch_ns);
+	KUNIT_EXPECT_EQ(test, e->debt_ns, 3 * may_ns / 2);
+	emul_repay(ctx, 0);
+	KUNIT_EXPECT_EQ(test, e->debt_ns, 3 * may_ns / 2 - least_ns);
+	emul_repay(ctx, 2 * epoch_ns);
+	KUNIT_EXPECT_EQ(test, e->debt_ns, 0);
+	atomic64_add(1000 * may_ns, &ctx->worker_ns);
+	emul_repay(ctx, epoch_ns);
+	KUNIT_EXPECT_EQ(test, e->debt_ns, (EMUL_MAX_DEBT - 1) * may_ns);
+	kt_emul_free(e);
+}
+
+/*
+ * A scan that cannot get mmap_lock stays due and continues where it was. No burst begins, nor when
+ * the worker has taken too much.
+ */
 static void kt_busy_scan(struct kunit *test)
 {
 	struct mmpath_drv_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
-	struct mm_struct *mm = kt_emul_mm(test, 3 * EMUL_BITE);
+	struct mm_struct *mm = kt_emul_mm(test, 3 * PMD_SIZE);
 	struct emul *e = kt_emul(test, 16, 16, 3);
 
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
 	ctx->drv_data = e;
 	emul_scan_anew(e);
-	e->scan_at = SZ_1G + EMUL_BITE;
+	e->scan_at = SZ_1G + PMD_SIZE;
 	e->scan_shift = 5;
 	e->paused = true;
 	e->resuming = true;
@@ -432,11 +486,15 @@ static void kt_busy_scan(struct kunit *test)
 	emul_begin(ctx, mm);
 	mmap_write_unlock(mm);
 	KUNIT_EXPECT_TRUE(test, e->scan_now);
-	KUNIT_EXPECT_EQ(test, e->scan_at, SZ_1G + EMUL_BITE);
+	KUNIT_EXPECT_EQ(test, e->scan_at, SZ_1G + PMD_SIZE);
 	KUNIT_EXPECT_TRUE(test, e->paused);
 	KUNIT_EXPECT_FALSE(test, emul_looked(e));
 	/* the scan may have begun with this sample */
 	KUNIT_EXPECT_EQ(test, e->scan_shift, 3);
+	e->debt_ns = 1;
+	emul_begin(ctx, mm);
+	KUNIT_EXPECT_TRUE(test, e->paused);
+	e->debt_ns = 0;
 	emul_begin(ctx, mm);
 	KUNIT_EXPECT_FALSE(test, e->paused);
 	KUNIT_EXPECT_TRUE(test, emul_looked(e));
@@ -494,6 +552,7 @@ static struct kunit_case kt_emul_cases[] = {
 	KUNIT_CASE(kt_wanted),
 	KUNIT_CASE(kt_budget),
 	KUNIT_CASE(kt_bites),
+	KUNIT_CASE(kt_debt),
 	KUNIT_CASE(kt_busy_scan),
 	{}
 };
