@@ -33,7 +33,9 @@
  *
  * The worker that scans page tables is beside the program, but takes a CPU, too. A burst
  * needs two whole scans. The next one waits until the worker has taken no more than the
- * target's part of the program's own time.
+ * target's part of the program's own time. What it takes depends on the sample as well: a record
+ * of a huge page is one of all its pages that are in the sample. So if the worker takes too much,
+ * the sample is made coarser, too.
  *
  * A huge page has one PAB entry, in a PAB of its own, of the same reach.
  *
@@ -141,6 +143,8 @@ struct emul_pab {
  * @fed_seen: ctx->fed when the epoch began
  * @worker_seen: ctx->worker_ns when the epoch began
  * @debt_ns: what the worker has taken so far beyond what it may take
+ * @worker_much: it has taken more than a third of that in the last epoch
+ * @coarser: the sample became coarser in this epoch, so the worker still works on a finer one
  * @cpu_ns: CPU time of the program when the epoch began
  * @burst_ns: own time of the program in this epoch up to the pause, 0 without one
  * @next_scan: time of the next scan
@@ -167,6 +171,7 @@ struct emul {
 	u64 fed_seen;
 	u64 worker_seen;
 	u64 debt_ns;
+	bool worker_much, coarser;
 	u64 cpu_ns;
 	u64 burst_ns;
 	u64 next_scan;
@@ -705,12 +710,15 @@ static bool emul_hint_fault_pmd(struct mmpath_drv_ctx *ctx, struct vm_fault *vmf
 	vmf->ptl = pmd_lock(vma->vm_mm, vmf->pmd);
 	if (!pmd_same(pmdp_get(vmf->pmd), vmf->orig_pmd))
 		goto out;
+	emul_count_fault();
+	/* else a program all in huge pages has no ways but those with its own work in between */
+	if (mmpath_trap_probes(vmf->flags))
+		goto out;
 	pmd = pmd_mkyoung(emul_accessible_pmd(vma, haddr, pmdp_get(vmf->pmd)));
 	if (pmd_write(pmd) && (vmf->flags & FAULT_FLAG_WRITE))
 		pmd = pmd_mkdirty(pmd);
 	set_pmd_at(vma->vm_mm, haddr, vmf->pmd, pmd);
 	update_mmu_cache_pmd(vma, vmf->address, vmf->pmd);
-	emul_count_fault();
 out:
 	spin_unlock(vmf->ptl);
 	return true;
@@ -1028,10 +1036,17 @@ static void emul_set_shift(struct mmpath_drv_ctx *ctx, unsigned int shift)
 {
 	struct emul *e = ctx->drv_data;
 
+	/* what a finer sample takes says nothing of this one */
+	e->coarser = shift > e->shift;
+	if (e->coarser)
+		e->debt_ns = 0;
 	mmpath_set_shift(ctx, shift);
 	emul_reshape(e, shift);
-	emul_scan_anew(e);
 	e->cheap_epochs = 0;
+	if (e->burst_ns && !e->scan_now)
+		e->scan_shift = shift;	/* the burst is over, and every page accessible */
+	else
+		emul_scan_anew(e);
 }
 
 static unsigned int emul_doublings(u64 have, u64 want)
@@ -1052,6 +1067,18 @@ static u64 emul_own_ns(const struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 	return max3(ns > cost_ns ? ns - cost_ns : 0, ns / 32, 1ULL);
 }
 
+/* Raise shift by @more, or as far as that leaves enough of the sample. */
+static void emul_coarsen(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, unsigned int more)
+{
+	const struct emul *e = ctx->drv_data;
+	u64 pages = get_mm_rss(mm) >> e->shift;
+	unsigned int most = pages > EMUL_MIN_SAMPLE ? ilog2(pages / EMUL_MIN_SAMPLE) : 0;
+
+	more = min3(more, most, MMPATH_MAX_SHIFT - e->shift);
+	if (more)
+		emul_set_shift(ctx, e->shift + more);
+}
+
 /*
  * By how much to raise shift so that in a burst each page of the sample is touched
  * EMUL_ROUNDS times, and own time is 1/EMUL_MIN_SHARE of the cost.
@@ -1060,29 +1087,22 @@ static unsigned int emul_coarser(const struct mmpath_drv_ctx *ctx, struct mm_str
 {
 	const struct emul *e = ctx->drv_data;
 	u64 pages = get_mm_rss(mm) >> e->shift;
-	unsigned int more = max(emul_doublings(READ_ONCE(ctx->fed) - e->fed_seen,
-					       pages * EMUL_ROUNDS),
-				emul_doublings(e->burst_ns * EMUL_MIN_SHARE,
-					       emul_cost_ns(ctx)));
-	unsigned int most = pages > EMUL_MIN_SAMPLE ? ilog2(pages / EMUL_MIN_SAMPLE) : 0;
 
-	return min3(more, most, MMPATH_MAX_SHIFT - e->shift);
+	return max(emul_doublings(READ_ONCE(ctx->fed) - e->fed_seen, pages * EMUL_ROUNDS),
+		   emul_doublings(e->burst_ns * EMUL_MIN_SHARE, emul_cost_ns(ctx)));
 }
 
 /* A fault has used up the budget and paused: end the burst, and let the next be coarser. */
 static void emul_exhausted(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 {
 	struct emul *e = ctx->drv_data;
-	unsigned int more;
 
 	if (!e->paused || e->resuming || e->burst_ns || e->fresh)
 		return;
 	e->burst_ns = emul_own_ns(ctx, mm);
 	mmpath_end_burst(ctx);
-	more = emul_coarser(ctx, mm);
-	if (more)
-		emul_set_shift(ctx, e->shift + more);
 	emul_scan_anew(e);
+	emul_coarsen(ctx, mm, emul_coarser(ctx, mm));
 }
 
 /*
@@ -1102,18 +1122,25 @@ static u64 emul_budget_ns(const struct mmpath_drv_ctx *ctx, u64 own_ns)
 	return max(div_u64(ns * EMUL_BURST_PERCENT, 100), div_u64(epoch_ns, EMUL_MIN_BUDGET));
 }
 
-/* Account what the worker has taken, and what it may take. */
-static void emul_repay(struct mmpath_drv_ctx *ctx, u64 own_ns)
+/*
+ * Account what the worker has taken, and what it may take. Returns by how much to raise shift so
+ * that it may take what it takes.
+ */
+static unsigned int emul_repay(struct mmpath_drv_ctx *ctx, u64 own_ns)
 {
 	u64 epoch_ns = READ_ONCE(mmpath_config.epoch_ms) * (u64)NSEC_PER_MSEC;
 	u64 may_ns = max(div_u64(own_ns * emul_param(EMUL_OVERHEAD_TARGET), 100),
 			 div_u64(epoch_ns, EMUL_SCAN_SHARE));
 	u64 worker_ns = atomic64_read(&ctx->worker_ns);
 	struct emul *e = ctx->drv_data;
+	u64 took_ns = e->coarser ? 0 : worker_ns - e->worker_seen;
 
-	e->debt_ns = min(e->debt_ns + worker_ns - e->worker_seen, may_ns * EMUL_MAX_DEBT);
-	e->debt_ns -= min(e->debt_ns, may_ns);
+	e->coarser = false;
 	e->worker_seen = worker_ns;
+	e->worker_much = took_ns * 3 > may_ns;
+	e->debt_ns = min(e->debt_ns + took_ns, may_ns * EMUL_MAX_DEBT);
+	e->debt_ns -= min(e->debt_ns, may_ns);
+	return emul_doublings(may_ns, took_ns);
 }
 
 static void emul_begin_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, u64 own_ns)
@@ -1149,12 +1176,12 @@ static void emul_begin(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 	emul_scan_anew(e);
 }
 
-/* Track more pages after some epochs far below the target. */
+/* Track more pages after some epochs far below the target, the worker as well. */
 static void emul_refine(struct mmpath_drv_ctx *ctx, u64 permille)
 {
 	struct emul *e = ctx->drv_data;
 
-	if (permille * 3 >= emul_param(EMUL_OVERHEAD_TARGET) * 10 || e->debt_ns)
+	if (permille * 3 >= emul_param(EMUL_OVERHEAD_TARGET) * 10 || e->worker_much)
 		e->cheap_epochs = 0;
 	else if (e->shift > emul_param(EMUL_SAMPLE_SHIFT) &&
 		 ++e->cheap_epochs >= EMUL_CHEAP_EPOCHS)
@@ -1189,6 +1216,7 @@ static u64 emul_account(struct mmpath_drv_ctx *ctx, struct mm_struct *mm)
 static void emul_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, bool early)
 {
 	struct emul *e = ctx->drv_data;
+	unsigned int more;
 	u64 own_ns;
 
 	emul_tell_faults(ctx);
@@ -1199,10 +1227,13 @@ static void emul_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, bool ea
 	if (early)
 		return;
 	own_ns = emul_account(ctx, mm);
-	emul_repay(ctx, own_ns);
+	more = emul_repay(ctx, own_ns);
 	e->resuming = READ_ONCE(e->paused);
-	if (!e->resuming && emul_param(EMUL_OVERHEAD_TARGET))
-		emul_refine(ctx, div64_u64(emul_cost_ns(ctx) * 1000, own_ns));
+	if (emul_param(EMUL_OVERHEAD_TARGET)) {
+		emul_coarsen(ctx, mm, more);
+		if (!e->resuming)
+			emul_refine(ctx, div64_u64(emul_cost_ns(ctx) * 1000, own_ns));
+	}
 	emul_begin_epoch(ctx, mm, own_ns);
 }
 

@@ -449,18 +449,27 @@ static void kt_debt(struct kunit *test)
 		kunit_skip(test, "there is no target");
 	ctx->drv_data = e;
 	atomic64_set(&ctx->worker_ns, may_ns);
-	emul_repay(ctx, epoch_ns);
+	KUNIT_EXPECT_EQ(test, emul_repay(ctx, epoch_ns), 0);
+	KUNIT_EXPECT_TRUE(test, e->worker_much);
 	KUNIT_EXPECT_EQ(test, e->debt_ns, 0);
 	atomic64_add(5 * may_ns / 2, &ctx->worker_ns);
-	emul_repay(ctx, epoch_ns);
+	KUNIT_EXPECT_EQ(test, emul_repay(ctx, epoch_ns), 2);
 	KUNIT_EXPECT_EQ(test, e->debt_ns, 3 * may_ns / 2);
-	emul_repay(ctx, 0);
+	KUNIT_EXPECT_EQ(test, emul_repay(ctx, 0), 0);
+	KUNIT_EXPECT_FALSE(test, e->worker_much);
 	KUNIT_EXPECT_EQ(test, e->debt_ns, 3 * may_ns / 2 - least_ns);
 	emul_repay(ctx, 2 * epoch_ns);
 	KUNIT_EXPECT_EQ(test, e->debt_ns, 0);
 	atomic64_add(1000 * may_ns, &ctx->worker_ns);
 	emul_repay(ctx, epoch_ns);
 	KUNIT_EXPECT_EQ(test, e->debt_ns, (EMUL_MAX_DEBT - 1) * may_ns);
+	e->debt_ns = 0;
+	e->coarser = true;
+	atomic64_add(1000 * may_ns, &ctx->worker_ns);
+	KUNIT_EXPECT_EQ(test, emul_repay(ctx, epoch_ns), 0);
+	KUNIT_EXPECT_EQ(test, e->debt_ns, 0);
+	KUNIT_EXPECT_EQ(test, emul_repay(ctx, epoch_ns), 0);
+	KUNIT_EXPECT_FALSE(test, e->coarser);
 	kt_emul_free(e);
 }
 
