@@ -62,6 +62,7 @@ struct loop {
 	int cpu;		/* to run on, -1: any */
 	bool moves;		/* to the other one of two, each round */
 	bool stays;		/* and waits to be killed */
+	bool until_told;	/* more rounds, until end_rounds() */
 	unsigned long at;	/* address of its pages, 0: any */
 };
 
@@ -92,6 +93,21 @@ static int wrong_word(size_t page, unsigned long has, unsigned long want)
 	return KSFT_FAIL;
 }
 
+/* Shared with a program that goes round its pages until it is told to end */
+static struct {
+	unsigned long rounds;
+	bool end;
+} *told;
+
+/* Only between rounds, each of which is counted. */
+static bool is_told(const struct loop *l, size_t i)
+{
+	if (i % l->pages)
+		return false;
+	__atomic_store_n(&told->rounds, i / l->pages, __ATOMIC_RELAXED);
+	return __atomic_load_n(&told->end, __ATOMIC_RELAXED);
+}
+
 static int touch(void *arg)
 {
 	const struct loop *l = arg;
@@ -109,7 +125,7 @@ static int touch(void *arg)
 	if (l->by_kernel)
 		return touch_by_kernel(p, l);
 	mark_begin();
-	for (i = 0; i < l->pages * l->rounds; i++) {
+	for (i = 0; i < l->pages * l->rounds || (l->until_told && !is_told(l, i)); i++) {
 		if (l->moves && i % l->pages == 0 && run_on(i / l->pages % 2))
 			return KSFT_FAIL;
 		word = (unsigned long *)(p + i % l->pages * PAGE + i % l->pages % 500 * 8);
@@ -633,41 +649,72 @@ static void test_parameters(void)
 			 "bad parameters\n");
 }
 
+static bool wait_rounds(unsigned long more)
+{
+	unsigned long end = path_hangs_at(60);
+	unsigned long until = __atomic_load_n(&told->rounds, __ATOMIC_RELAXED) + more;
+
+	while (__atomic_load_n(&told->rounds, __ATOMIC_RELAXED) < until) {
+		if (path_now_ms() > end)
+			return false;
+		path_sleep_ms(5);
+	}
+	return true;
+}
+
+/* A program that goes round its pages until end_rounds(), however late that comes. */
+static pid_t begin_rounds(void)
+{
+	static const struct loop l = { .pages = PAGES, .cpu = -1, .until_told = true };
+	pid_t pid;
+
+	told->rounds = 0;
+	told->end = false;
+	path_track(cg, true);
+	pid = path_spawn(cg, touch, (void *)&l);
+	path_true(wait_rounds(2));
+	return pid;
+}
+
+/* Has it gone on? The second round from here on was begun later than this was called. */
+static bool end_rounds(pid_t pid)
+{
+	bool good = path_true(wait_rounds(2));
+
+	__atomic_store_n(&told->end, true, __ATOMIC_RELAXED);
+	return path_eq(path_wait(pid, SECONDS), KSFT_PASS) && good;
+}
+
 static void test_switches(void)
 {
-	const struct loop l = { .pages = PAGES, .rounds = 100 * ROUNDS, .cpu = -1 };
 	bool good = true;
 	pid_t pid;
 	int i;
 
-	pid = path_spawn(cg, touch, (void *)&l);
+	pid = begin_rounds();
 	for (i = 0; i < 20; i++) {
 		good &= path_eq(path_write(PATH_SYSFS "driver", i & 1 ? "vpath" : "emul"), 0);
-		path_sleep_ms(10);
+		good &= path_true(wait_rounds(1));
 	}
-	good &= path_eq(path_wait(pid, SECONDS), KSFT_PASS);
-	ksft_test_result(good, "drivers are switched under a program\n");
+	ksft_test_result(end_rounds(pid) && good, "drivers are switched under a program\n");
 	defaults();
 }
 
 /* The device is removed while it is in use, and added again. */
 static void test_removal(void)
 {
-	const struct loop l = { .pages = PAGES, .rounds = 1500 * ROUNDS, .cpu = -1 };
 	long long lost = path_get("stats/driver_lost");
 	struct path_curve c = { };
 	bool good;
 	pid_t pid;
 
-	path_track(cg, true);
-	pid = path_spawn(cg, touch, (void *)&l);
-	path_sleep_ms(20);
+	pid = begin_rounds();
 	good = path_eq(path_write(DRIVER "unbind", device), 0);
 	ksft_test_result(good && path_gt(path_get("stats/driver_lost"), lost),
 			 "the device is taken away\n");
 	ksft_test_result(path_eq(path_write(PATH_SYSFS "driver", "vpath"), -ENODEV),
 			 "and cannot be chosen\n");
-	ksft_test_result(path_eq(path_wait(pid, SECONDS), KSFT_PASS), "the program goes on\n");
+	ksft_test_result(end_rounds(pid), "the program goes on\n");
 	path_set("driver", "emul");
 	good = path_eq(path_write(DRIVER "bind", device), 0) &&
 	       path_eq(path_write(PATH_SYSFS "driver", "vpath"), 0) && run(&loop, &c) &&
@@ -685,19 +732,16 @@ static void test_removal(void)
 /* Remove the device itself, and not only unbind its driver. */
 static void test_pulled_out(void)
 {
-	const struct loop l = { .pages = PAGES, .rounds = 1500 * ROUNDS, .cpu = -1 };
 	char file[PATH_MAX];
 	struct path_curve c = { };
 	bool good;
 	pid_t pid;
 
 	snprintf(file, sizeof(file), "/sys/bus/pci/devices/%s/remove", device);
-	path_track(cg, true);
-	pid = path_spawn(cg, touch, (void *)&l);
-	path_sleep_ms(20);
+	pid = begin_rounds();
 	good = path_eq(path_write(file, "1"), 0) && path_true(access(file, F_OK)) &&
 	       path_eq(path_write(PATH_SYSFS "driver", "vpath"), -ENODEV);
-	good &= path_eq(path_wait(pid, SECONDS), KSFT_PASS);
+	good &= end_rounds(pid);
 	ksft_test_result(good, "the device is pulled out, the program goes on\n");
 	path_set("driver", "emul");
 	good = path_eq(path_write("/sys/bus/pci/rescan", "1"), 0) &&
@@ -791,6 +835,7 @@ int main(int argc, char **argv)
 	only_thin = argc > 1 && !strcmp(argv[1], "thin");
 	only_full = argc > 1 && !strcmp(argv[1], "full");
 	path_start(only_full ? 2 : only_loop || only_thin ? 1 : 29, 900);
+	told = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cg = path_cg(NULL, "vpath");
 	defaults();
 	path_set("enabled", "1");
