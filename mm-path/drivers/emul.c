@@ -1233,6 +1233,9 @@ static void emul_epoch(struct mmpath_drv_ctx *ctx, struct mm_struct *mm, bool ea
 		emul_coarsen(ctx, mm, more);
 		if (!e->resuming)
 			emul_refine(ctx, div64_u64(emul_cost_ns(ctx) * 1000, own_ns));
+	} else {
+		/* with no bound nothing is owed, should there be one later */
+		e->debt_ns = 0;
 	}
 	emul_begin_epoch(ctx, mm, own_ns);
 }
